@@ -340,6 +340,21 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
     }
 }
 
+/// The item that an exact iterator of a list, a tuple or a range would yield behind so many others.
+pub fn ahead<'py>(iterator: &Bound<'py, PyAny>, taken: usize) -> Option<Bound<'py, PyAny>> {
+    match iterator_state(iterator)? {
+        IterState::List(held) | IterState::Tuple(held) => {
+            let (sequence, index) = held?;
+            item_as_it_lies(&sequence, index.checked_add(taken)?)
+        }
+        IterState::Range(range) => {
+            let taken = i64::try_from(taken).ok().filter(|taken| *taken < range.left)?;
+            let value = range.step.checked_mul(taken).and_then(|more| range.next.checked_add(more))?;
+            Some(PyInt::new(iterator.py(), value).into_any())
+        }
+    }
+}
+
 /// The sequence under an exact builtin iterator; where it has none, a list of what is left, or a tuple of its parts, as
 /// of a callable that is made of them. Of a draw it is the number, of a question the answer, of a lock how often it
 /// is held.
@@ -385,6 +400,29 @@ impl NativeBody for Look {
 
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// `ahead` as a callable of two arguments.
+struct Ahead;
+
+impl NativeBody for Ahead {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let taken = args.get(py, 1).and_then(|taken| taken.extract().ok());
+        args.get(py, 0)
+            .zip(taken)
+            .and_then(|(iterator, taken)| ahead(&iterator, taken))
+            .ok_or_else(|| PyRuntimeError::new_err("sot: an iterator is not where its guard said"))
+    }
+
+    fn name(&self) -> &str {
+        "ahead"
     }
 
     fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
@@ -452,6 +490,13 @@ pub fn peek_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(function.bind(py).clone())
 }
 
+/// `ahead` as a Python callable.
+pub fn ahead_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let function = FUNCTION.get_or_try_init(py, || new_native(py, Box::new(Ahead)))?;
+    Ok(function.bind(py).clone())
+}
+
 /// `source` as a Python callable.
 pub fn source_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -489,18 +534,14 @@ fn has_next_at(iterator: &Bound<'_, PyAny>, levels: usize) -> Option<bool> {
     })
 }
 
-/// The position of an exact builtin iterator: an index, or the next value of a range.
-pub fn position(iterator: &Bound<'_, PyAny>) -> Option<u64> {
-    match iterator_state(iterator)? {
-        IterState::List(held) | IterState::Tuple(held) => held.map(|h| h.1 as u64),
-        IterState::Range(range) => Some(range.next as u64),
-    }
-}
-
-/// Items left in a range iterator.
+/// Items left in an exact iterator of a list, a tuple or a range.
 pub fn left(iterator: &Bound<'_, PyAny>) -> Option<usize> {
-    match iterator_state(iterator)? {
-        IterState::Range(range) => usize::try_from(range.left).ok(),
-        IterState::List(_) | IterState::Tuple(_) => None,
-    }
+    Some(match iterator_state(iterator)? {
+        IterState::Range(range) => usize::try_from(range.left).ok()?,
+        IterState::List(None) | IterState::Tuple(None) => 0,
+        // A list may have become shorter.
+        IterState::List(Some((sequence, index))) | IterState::Tuple(Some((sequence, index))) => {
+            length_as_it_lies(&sequence).saturating_sub(index)
+        }
+    })
 }

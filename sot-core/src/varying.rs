@@ -5,10 +5,9 @@
 //! (`n > 0`, `n % 2 == 0`). This is a record for decisions alone: nothing is wrong if it is, since whatever a capture depends on it
 //! guards.
 //!
-//! The same of all that guards ask for, where everything is captured: *facts*. When a cache is full, a *general* capture breaks where
-//! it would guard a fact that has differed from capture to capture.
+//! The same of all that guards ask for: *facts*, where everything is captured, and where no call meets what is captured. When a cache is
+//! full, or does not settle, a *general* capture breaks where it would guard a fact that has differed from capture to capture.
 
-use crate::capture_all;
 use crate::captured::{Captured, Place, known_by, place, place_of_extent};
 use crate::numbers::{are_alike, is_number, is_text, varies};
 use crate::stop::Why;
@@ -130,13 +129,13 @@ impl Varying {
         }
     }
 
-    /// What one more capture has found.
-    pub(crate) fn learn(&mut self, py: Python<'_>, captured: &Captured) {
-        if capture_all::on() {
+    /// What one more capture has found; `facts`: what all its guards ask for, too.
+    pub(crate) fn learn(&mut self, py: Python<'_>, captured: &Captured, facts: bool) {
+        if facts {
             captured.guards.iter().for_each(|guard| self.learn_fact(py, captured, guard.tracker, &guard.check));
         }
-        for (deque, length) in &captured.lengths_of_deques {
-            self.learn_fact(py, captured, *deque, &Check::Len(*length));
+        for (container, length) in &captured.lengths {
+            self.learn_fact(py, captured, *container, &Check::Len(*length));
         }
         if self.seen.len() >= PLACES {
             self.seen.retain(|_, seen| matches!(seen, Seen::Varies));
@@ -310,10 +309,6 @@ fn fact(py: Python<'_>, captured: &Captured, tracker: TrackerId, check: &Check) 
         Check::HasNext(has) => {
             has.hash(&mut answer);
             (8, 0)
-        }
-        Check::IterIndex(index) => {
-            index.hash(&mut answer);
-            (9, 0)
         }
         Check::ClassLookup { name, found } => {
             found.as_ref().map(object).hash(&mut answer);

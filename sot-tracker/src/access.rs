@@ -62,6 +62,8 @@ pub enum Access<O = ObjectId, N = String> {
     MethodFunction,
     /// The item that an exact builtin iterator would yield next; the iterator does not move.
     IterPeek,
+    /// The item that comes behind so many others, of an exact iterator of a list, a tuple or a range; the iterator does not move.
+    IterAhead(u32),
     /// The sequence under an exact builtin iterator.
     IterSource,
     /// The list, dict or set that an exact builtin iterator runs over. Only guards ask.
@@ -89,6 +91,7 @@ impl<O, N> Access<O, N> {
             | Access::MethodSelf
             | Access::MethodFunction
             | Access::IterPeek
+            | Access::IterAhead(_)
             | Access::IterSource
             | Access::IterOver
             | Access::IterUnder(_)
@@ -113,6 +116,7 @@ impl<O, N> Access<O, N> {
             Access::MethodSelf => Access::MethodSelf,
             Access::MethodFunction => Access::MethodFunction,
             Access::IterPeek => Access::IterPeek,
+            Access::IterAhead(taken) => Access::IterAhead(*taken),
             Access::IterSource => Access::IterSource,
             Access::IterOver => Access::IterOver,
             Access::IterUnder(which) => Access::IterUnder(*which),
@@ -139,6 +143,7 @@ impl Access {
             Access::MethodSelf => write!(f, "{base}.__self__"),
             Access::MethodFunction => write!(f, "{base}.__func__"),
             Access::IterPeek => write!(f, "peek({base})"),
+            Access::IterAhead(taken) => write!(f, "peek({base}, {taken})"),
             Access::IterSource => write!(f, "source({base})"),
             Access::IterOver => write!(f, "over({base})"),
             Access::IterUnder(which) => write!(f, "under({base}, {which})"),

@@ -41,8 +41,6 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     Distinct { others: Vec<V>, group: usize },
     /// An exact builtin iterator that is (is not) going to yield one more item.
     HasNext(bool),
-    /// An exact builtin iterator at this position.
-    IterIndex(u64),
     /// The slot or cell is empty.
     Unbound,
     /// It is a type, and looking the name up along its MRO finds exactly this (`None`: finds nothing).
@@ -80,7 +78,6 @@ impl<O, N, V> Check<O, N, V> {
             | Check::Table { .. }
             | Check::Tensor(_)
             | Check::HasNext(_)
-            | Check::IterIndex(_)
             | Check::Unbound
             | Check::ClassLookup { .. }
             | Check::Mro(_)
@@ -119,7 +116,6 @@ impl<O, N, V> Check<O, N, V> {
                 Check::Distinct { others: others.iter().map(other).collect(), group: *group }
             }
             Check::HasNext(has) => Check::HasNext(*has),
-            Check::IterIndex(index) => Check::IterIndex(*index),
             Check::Unbound => Check::Unbound,
             Check::ClassLookup { name: n, found } => {
                 Check::ClassLookup { name: name(n), found: found.as_ref().map(object) }
@@ -193,7 +189,6 @@ impl Check {
             }
             Check::HasNext(true) => write!(f, "has_next({value})"),
             Check::HasNext(false) => write!(f, "not has_next({value})"),
-            Check::IterIndex(index) => write!(f, "index({value}) == {index}"),
             Check::Unbound => write!(f, "unbound({value})"),
             Check::ClassLookup { name, found: Some(found) } => {
                 write!(f, "lookup({value}, {name:?}) is {}", names.object(*found))

@@ -7,7 +7,7 @@
 //! | check | cost | hits per miss | why |
 //! |---|---|---|---|
 //! | `Equals` | 2 | 1 | plain values of arguments vary most |
-//! | `Len`, `HasNext`, `IterIndex` | 1 | 2 | containers grow, iterators move |
+//! | `Len`, `HasNext` | 1 | 2 | containers grow, iterators move |
 //! | `Is`, `TypeIs` | 1 | 4 | one compare of pointers |
 //! | `SameAs`, `Unbound` | 1 | 8 | the way a function is called rarely changes |
 //! | `Tensor` | 20 | 1 | shapes vary, but a check reads several fields |
@@ -31,6 +31,7 @@ pub fn of_access(access: &Access) -> u32 {
         | Access::MethodFunction
         | Access::SeqItem(_)
         | Access::IterPeek
+        | Access::IterAhead(_)
         | Access::IterSource => 1,
         Access::Arithmetic(_) | Access::IterOver | Access::IterUnder(_) => 20,
         Access::InstanceDict => 2,
@@ -42,13 +43,7 @@ pub fn of_access(access: &Access) -> u32 {
 /// Nanoseconds of a check.
 pub fn of_check(check: &Check) -> u32 {
     match check {
-        Check::Is(_)
-        | Check::TypeIs(_)
-        | Check::SameAs(_)
-        | Check::Unbound
-        | Check::Len(_)
-        | Check::HasNext(_)
-        | Check::IterIndex(_) => 1,
+        Check::Is(_) | Check::TypeIs(_) | Check::SameAs(_) | Check::Unbound | Check::Len(_) | Check::HasNext(_) => 1,
         Check::Equals(_) => 2,
         Check::Tensor(_) => 20,
         Check::Distinct { others, .. } => 1 + (others.len() as u32).min(1 << 20),
@@ -67,7 +62,7 @@ pub fn of_check(check: &Check) -> u32 {
 pub fn hits_per_miss(check: &Check) -> u32 {
     match check {
         Check::Equals(_) | Check::Tensor(_) => 1,
-        Check::Len(_) | Check::HasNext(_) | Check::IterIndex(_) => 2,
+        Check::Len(_) | Check::HasNext(_) => 2,
         Check::Is(_) | Check::TypeIs(_) | Check::Keys(_) | Check::Hashes { .. } | Check::Table { .. } => 4,
         Check::SameAs(_) | Check::Unbound | Check::Distinct { .. } => 8,
         Check::Lacks(_)

@@ -116,7 +116,6 @@ impl<'a> Premises<'a> {
                 | Check::SameAs(_)
                 | Check::Distinct { .. }
                 | Check::HasNext(_)
-                | Check::IterIndex(_)
                 | Check::Unbound
                 | Check::ClassLookup { .. }
                 | Check::Mro(_)
@@ -171,7 +170,6 @@ impl<'a> Premises<'a> {
             | Check::SameAs(_)
             | Check::Distinct { .. }
             | Check::HasNext(_)
-            | Check::IterIndex(_)
             | Check::Unbound
             | Check::ClassLookup { .. }
             | Check::Mro(_)
@@ -229,7 +227,6 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
         | Check::Tensor(_)
         | Check::Distinct { .. }
         | Check::HasNext(_)
-        | Check::IterIndex(_)
         | Check::Unbound
         | Check::ClassLookup { .. }
         | Check::Mro(_)
@@ -299,14 +296,14 @@ impl GuardSet {
     }
 }
 
-/// `HasNext(true)` where something is said of the next item.
+/// `HasNext(true)` where something is said of the next item, or of one behind it.
 fn drop_has_next(guards: &mut GuardSet, table: &TrackerTable) {
     let peeked: HashSet<TrackerId> = guards
         .iter()
         .flat_map(Guard::trackers)
         .flat_map(|t| table.path(t))
         .filter_map(|t| match table.get(t) {
-            Tracker::Step { base: iterator, access: Access::IterPeek } => Some(*iterator),
+            Tracker::Step { base: iterator, access: Access::IterPeek | Access::IterAhead(_) } => Some(*iterator),
             Tracker::Root(_) | Tracker::Step { .. } | Tracker::Arithmetic { .. } | Tracker::Computed => None,
         })
         .collect();

@@ -92,8 +92,9 @@ pub struct Captured {
     pub(crate) exchanged: HashSet<Written>,
     /// Lists and dicts that were read without a look at the whole: their length, an item.
     pub(crate) asked_in_part: HashSet<VarId>,
-    /// Where deques from before were found, and how long they were.
-    pub(crate) lengths_of_deques: Vec<(TrackerId, usize)>,
+    /// Where lists and deques from before were found, and how long they were; and where iterators that came to their end, and how
+    /// many items they had left.
+    pub(crate) lengths: Vec<(TrackerId, usize)>,
     /// What leads to objects whose class has a `__getattribute__` of its own: new code must not ask it.
     pub(crate) overridden: HashMap<TrackerId, PlainLookup>,
     /// What leads to instances of classes that extend a builtin type, and that type: new code reads their items by its methods.
@@ -176,7 +177,7 @@ impl Default for Captured {
             passing: HashSet::new(),
             exchanged: HashSet::new(),
             asked_in_part: HashSet::new(),
-            lengths_of_deques: Vec::new(),
+            lengths: Vec::new(),
             overridden: HashMap::new(),
             extending: HashMap::new(),
             anew: HashMap::new(),

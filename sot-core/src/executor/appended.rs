@@ -54,9 +54,12 @@ impl Executor<'_> {
         }
     }
 
-    /// `list.append`, which is no look at what is in the list.
+    /// `list.append`, which is no look at what is in the list; nor is any other method, where the call will break.
     pub(super) fn appender_of_unseen(&mut self, list: VarId, name: &str) -> Option<VarId> {
-        let object = appends(name).then(|| self.unseen_list(list)).flatten()?;
+        if !appends(name) && !self.breaks_at_method(list, name) {
+            return None;
+        }
+        let object = self.unseen_list(list)?;
         self.guard_unseen(list, object);
         Some(self.virtual_var(BoundVar::new(list, name)))
     }

@@ -81,7 +81,8 @@ impl<'py> Executor<'py> {
 
     /// Whether an instance is iterated by `__getitem__` of the program alone.
     pub(super) fn has_items_by_index(&mut self, value: VarId) -> Result<bool, Stop> {
-        if self.is_long(value) {
+        // A list may be looked at later, or in part.
+        if self.is_long(value) || matches!(self.var(value).kind, VarKind::List(ListVar { class: None, .. })) {
             return Ok(false);
         }
         let VarKind::Instance(_) = self.look(value)? else { return Ok(false) };

@@ -19,8 +19,6 @@ use std::rc::Rc;
 
 /// Items of a deque from before the frame that are looked at, at most.
 const MOST: usize = 1024;
-/// So many lengths of one deque tell that it varies: who asks for it breaks.
-const LENGTHS: usize = 3;
 
 impl<'py> Executor<'py> {
     pub(super) fn deque_class(&self) -> Result<Bound<'py, PyAny>, Stop> {
@@ -81,12 +79,11 @@ impl<'py> Executor<'py> {
         if length > MOST {
             return Err(Stop::brk(Reason::ValueKind, "a look into a deque of so many items"));
         }
-        let check = Check::Len(length);
-        if self.found.numbers.is_fact_that_varies(self.py, &self.captured, base, &check, LENGTHS) {
+        if self.has_many_lengths(base, length) {
             return Err(Stop::brk(Reason::ValueKind, "a deque whose length varies"));
         }
-        self.guard(base, check);
-        self.captured.lengths_of_deques.push((base, length));
+        self.guard(base, Check::Len(length));
+        self.captured.lengths.push((base, length));
         let most = deque.getattr("maxlen").map_err(|e| self.internal(&e))?;
         let place = self.trackers.step(base, Access::Attr("maxlen".into()));
         let known = self.objects.add(&most);

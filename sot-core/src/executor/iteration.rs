@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Slot, Target};
-use sot_tracker::{Access, Check};
+use sot_tracker::{Access, Check, TrackerId};
 
 impl<'py> Executor<'py> {
     /// An iterator over a dict.
@@ -94,6 +94,10 @@ impl<'py> Executor<'py> {
             Iteration::Sequence { sequence, index } => {
                 if index == 0 {
                     self.worth_iterating(sequence)?;
+                }
+                if let Some(item) = self.item_in_turn(sequence, index)? {
+                    self.set_iteration(iterator, Iteration::Sequence { sequence, index: index + 1 });
+                    return Ok(Some(item));
                 }
                 let item = match self.look(sequence)? {
                     VarKind::Tuple(t) => t.items.get(index).copied(),
@@ -430,15 +434,7 @@ impl<'py> Executor<'py> {
             return Err(Stop::brk(Reason::OpaqueValue, "an iterator that another one advances"));
         }
         let state = iterator_state(iter).ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
-        if taken > 0 {
-            // The position becomes a fact: later items are the items of the sequence after it.
-            let position = match &state {
-                IterState::List(Some((_, index))) | IterState::Tuple(Some((_, index))) => *index as u64,
-                IterState::Range(range) => range.next as u64,
-                IterState::List(None) | IterState::Tuple(None) => 0,
-            };
-            self.guard(tracker, Check::IterIndex(position));
-        }
+        // Where it stands is no fact: later items are found behind the next one, and at the end is guarded how many there were.
         match state {
             IterState::List(None) | IterState::Tuple(None) => {
                 self.guard(tracker, Check::HasNext(false));
@@ -446,24 +442,14 @@ impl<'py> Executor<'py> {
             }
             IterState::Range(range) => {
                 let has = range.left > taken as i64;
-                if taken == 0 {
-                    self.guard(tracker, Check::HasNext(has));
-                } else {
-                    let left = self.trackers.step(tracker, Access::IterSource);
-                    // Position and end of a range are both in its reduced form; the end is guarded by has-next of each
-                    // position, which the dispatcher checks through the length of what is left.
-                    self.guard(left, Check::Len(range.left as usize));
-                }
                 if !has {
+                    self.guard_end(tracker, taken);
                     return Ok(None);
                 }
                 let value = range.next + range.step * taken as i64;
                 let value = PyInt::new(self.py, value).into_any();
-                if taken == 0 {
-                    let at = self.trackers.step(tracker, Access::IterPeek);
-                    return Ok(Some(self.wrap(&value, at)));
-                }
-                self.fold(&value).map(Some)
+                let at = self.place_ahead(tracker, taken);
+                Ok(Some(self.wrap(&value, at)))
             }
             IterState::List(Some((sequence, _))) if self.content_changed(&sequence) => {
                 Err(Stop::brk(Reason::OpaqueValue, "an item of a list that was changed"))
@@ -477,28 +463,39 @@ impl<'py> Executor<'py> {
                 let at = index + taken;
                 let length = crate::iterators::length_as_it_lies(&sequence);
                 let has = at < length;
-                if taken == 0 {
-                    self.guard(tracker, Check::HasNext(has));
-                }
-                let source = self.trackers.step(tracker, Access::IterSource);
                 if !has {
-                    if taken > 0 {
-                        self.guard(source, Check::Len(length));
-                    }
+                    self.guard_end(tracker, taken);
                     return Ok(None);
+                }
+                if taken == 1 && matches!(iterator_state(iter), Some(IterState::List(_))) {
+                    self.refuse_many_ends(tracker, length - index)?;
                 }
                 let value = crate::iterators::item_as_it_lies(&sequence, at);
                 let value = value.ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
-                let item_tracker = match taken {
-                    0 => self.trackers.step(tracker, Access::IterPeek),
-                    _ => {
-                        self.guard(source, Check::Len(length));
-                        self.trackers.step(source, Access::SeqItem(at as i64))
-                    }
-                };
-                Ok(Some(self.wrap(&value, item_tracker)))
+                let at = self.place_ahead(tracker, taken);
+                Ok(Some(self.wrap(&value, at)))
             }
         }
+    }
+
+    /// Where the item is that an iterator yields after `taken` others, of which there is one.
+    fn place_ahead(&mut self, iterator: TrackerId, taken: usize) -> TrackerId {
+        if taken == 0 {
+            self.guard(iterator, Check::HasNext(true));
+            return self.trackers.step(iterator, Access::IterPeek);
+        }
+        let at = self.trackers.step(iterator, Access::IterAhead(taken as u32));
+        self.guard_present(at);
+        at
+    }
+
+    /// An iterator has come to its end behind `taken` items.
+    fn guard_end(&mut self, iterator: TrackerId, taken: usize) {
+        match taken {
+            0 => self.guard(iterator, Check::HasNext(false)),
+            _ => self.guard(iterator, Check::Len(taken)),
+        }
+        self.captured.lengths.push((iterator, taken));
     }
 
     fn next_of_instance(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {

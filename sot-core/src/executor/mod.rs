@@ -67,6 +67,7 @@ mod joined;
 mod kinds;
 mod layers;
 mod leaf;
+mod lengths;
 mod library;
 mod lifetimes;
 mod limits;

@@ -106,7 +106,7 @@ impl<'py> Executor<'py> {
     }
 
     /// The item at an index of a list from before, which counts from the end where it is negative.
-    fn item_of_real(
+    pub(super) fn item_of_real(
         &mut self,
         list: VarId,
         object: ObjectId,

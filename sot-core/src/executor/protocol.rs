@@ -30,6 +30,9 @@ impl<'py> Executor<'py> {
             let is_loop = !frame.is_hidden() && matches!(frame.unit.code.instrs[frame.ip].op, Op::GetIter);
             return Err(self.refuse_long(var, is_loop));
         }
+        if let Some(iterator) = self.iterate_in_turn(var) {
+            return Ok(iterator);
+        }
         self.nested(|ex| ex.look(var)?.iterate(ex, var))
     }
 

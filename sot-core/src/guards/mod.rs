@@ -96,7 +96,6 @@ fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
         | Check::SameAs(_)
         | Check::Distinct { .. }
         | Check::HasNext(_)
-        | Check::IterIndex(_)
         | Check::Unbound => {}
     }
 }

@@ -209,7 +209,6 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
             | Check::SameAs(_)
             | Check::Distinct { .. }
             | Check::HasNext(_)
-            | Check::IterIndex(_)
             | Check::Unbound => {}
         }
     }
@@ -341,6 +340,7 @@ impl<'py> Live<'_, 'py> {
             Access::MethodFunction if named(&["method"]) => base.getattr("__func__").ok(),
             Access::MethodSelf | Access::MethodFunction => None,
             Access::IterPeek => iterators::peek(base),
+            Access::IterAhead(taken) => iterators::ahead(base, *taken as usize),
             Access::IterSource => iterators::source(base),
             Access::IterOver => iterators::over(base),
             Access::IterUnder(which) => iterators::under(base, *which),
@@ -406,7 +406,6 @@ impl<'py> Live<'_, 'py> {
             Check::SameAs(_) => others.iter().all(|o| o.is(value)),
             Check::Distinct { group, .. } => the_same(value, others, *group).is_none(),
             Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
-            Check::IterIndex(index) => iterators::position(value) == Some(*index),
             Check::Unbound => false,
             Check::ClassLookup { name, found } => {
                 let now = look_up(class?, name);

@@ -3,7 +3,7 @@
 use super::emit::{Callable, Emitter};
 use crate::called_by_code;
 use crate::captured::PlainLookup;
-use crate::iterators::{peek_function, source_function};
+use crate::iterators::{ahead_function, peek_function, source_function};
 use crate::numbers;
 use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
@@ -81,6 +81,13 @@ impl Emitter<'_, '_> {
                 self.push_callable(Callable::Object(peek));
                 self.push_path(base)?;
                 self.call(1);
+            }
+            Access::IterAhead(taken) => {
+                let ahead = ahead_function(self.py).map_err(|e| Stop::internal(&e))?;
+                self.push_callable(Callable::Object(ahead));
+                self.push_path(base)?;
+                self.push_int((*taken).into())?;
+                self.call(2);
             }
             Access::IterSource => {
                 let source = source_function(self.py).map_err(|e| Stop::internal(&e))?;

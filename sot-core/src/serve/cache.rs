@@ -526,7 +526,7 @@ impl CodeCache {
             *numbers = Arc::new(numbers.copied(py));
         }
         if let Some(numbers) = Arc::get_mut(&mut numbers) {
-            numbers.learn(py, captured);
+            numbers.learn(py, captured, capture_all::on());
         }
     }
 

@@ -203,6 +203,11 @@ impl State {
             (Access::MethodSelf, Some(Kind::Method { receiver, .. })) => Some(*receiver),
             (Access::MethodFunction, Some(Kind::Method { function, .. })) => Some(*function),
             (Access::IterSource, Some(Kind::Iterator { source, .. })) => Some(*source),
+            (Access::IterAhead(taken), Some(Kind::Iterator { source, index })) => match &self.heap[source.index()].kind
+            {
+                Kind::List(items) => items.get(*index + *taken as usize).copied(),
+                _ => None,
+            },
             (Access::IterPeek, Some(Kind::Iterator { source, index })) => match &self.heap[source.index()].kind {
                 Kind::List(items) => items.get(*index).copied(),
                 _ => None,
@@ -221,6 +226,10 @@ impl State {
             Check::Len(len) => match &object.kind {
                 Kind::List(items) => items.len() == *len,
                 Kind::Dict(items) => items.len() == *len,
+                Kind::Iterator { source, index } => match &self.heap[source.index()].kind {
+                    Kind::List(items) => items.len().saturating_sub(*index) == *len,
+                    _ => false,
+                },
                 // So that an immutable object has a length, too.
                 Kind::Int(n) => *n as usize == *len,
                 _ => false,
@@ -254,7 +263,6 @@ impl State {
                 Kind::Iterator { .. } => (self.step(&Access::IterPeek, Some(value)) != Accessed::Missing) == *next,
                 _ => false,
             },
-            Check::IterIndex(at) => matches!(object.kind, Kind::Iterator { index, .. } if index as u64 == *at),
             Check::Unbound => unreachable!("never asked"),
             Check::ClassLookup { name, found } => {
                 matches!(object.kind, Kind::Class(_)) && self.class_lookup(value, name) == *found
@@ -368,6 +376,7 @@ pub(crate) fn paths(state: &State, stream: &mut Stream<'_>) -> (TrackerTable, Ve
             (4 | 5, Some(Kind::Method { .. })) => Tracker::Step { base, access: Access::MethodSelf },
             (_, Some(Kind::Method { .. })) => Tracker::Step { base, access: Access::MethodFunction },
             (4, Some(Kind::Iterator { .. })) => Tracker::Step { base, access: Access::IterSource },
+            (5, Some(Kind::Iterator { .. })) => Tracker::Step { base, access: Access::IterAhead(1) },
             (_, Some(Kind::Iterator { .. })) => Tracker::Step { base, access: Access::IterPeek },
             (4..=6, Some(Kind::Int(_))) => {
                 let op = Arithmetic::ALL[stream.below(Arithmetic::ALL.len())];
@@ -425,7 +434,10 @@ fn true_check(state: &State, object: ObjectId, stream: &mut Stream<'_>) -> Check
         }
         (_, Kind::Dict(items)) => Check::Keys(items.iter().map(|(k, _)| *k).collect()),
         (3, Kind::Int(n)) => Check::Tensor(*n as u32),
-        (2, Kind::Iterator { index, .. }) => Check::IterIndex(*index as u64),
+        (2, Kind::Iterator { source, index }) => match &state.heap[source.index()].kind {
+            Kind::List(items) => Check::Len(items.len().saturating_sub(*index)),
+            _ => Check::HasNext(false),
+        },
         (_, Kind::Iterator { .. }) => Check::HasNext(state.step(&Access::IterPeek, Some(object)) != Accessed::Missing),
         (2, Kind::Class(_)) => Check::Mro(vec![object]),
         (3, Kind::Class(_)) if stream.one_in(2) => {

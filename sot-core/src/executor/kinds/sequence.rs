@@ -190,6 +190,7 @@ impl Operations for ListVar {
             if ex.objects.get_ref(ex.py, object).cast::<PyList>().is_ok_and(|list| list.len() > MANY) {
                 return Err(ex.refuse_long(me, false));
             }
+            ex.note_length(self, object, at)?;
             ex.look_sequence(me, at.tracker, object, at.given, at.pinned);
         }
         Ok(())
