@@ -260,6 +260,10 @@ pub enum Attr<'py> {
     Field,
     /// What Python's own look-up finds: a property of the class, which is simulated, or an entry of the instance's dict.
     Default,
+    /// What the framework keeps beside the tensor behind an input, and its own operations change ([`Acts::OnState`]): a gradient. It is None,
+    /// or a tensor, of another object at each read; C gives it without an effect. Read when the graph runs ([`GraphBuilder::kept`]).
+    /// `expected`: how it is behind such an operation of this graph, if it is a tensor then and that can be told.
+    Kept { expected: Option<TensorMeta> },
     /// Only known at run time.
     Break(Why),
 }
@@ -410,6 +414,16 @@ pub trait GraphBuilder {
         name: &str,
         at: &[UserFrame],
     ) -> Result<Attr<'py>, BuildError>;
+    /// A symbolic value for what an attribute of the value of an input gives, which has said [`Attr::Kept`]: another at each read.
+    fn kept<'py>(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        name: &str,
+        _meta: &TensorMeta,
+    ) -> Result<Bound<'py, PyAny>, BuildError> {
+        let _ = value;
+        Err(BuildError::new(Why::new(Reason::TensorAttribute, name)))
+    }
     /// An ambient mode has another value for all that follows. The real mode stays as it is.
     fn switch(&mut self, mode: Mode, _value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
         let why = Why::new(Reason::AmbientMode, format!("mode {mode} changes within a graph"));
@@ -567,6 +581,10 @@ pub trait Backend: Send + Sync + 'static {
     /// Whether an operation that acts may read this attribute of an object of the framework.
     fn is_read_by_acts(&self, _object: &Bound<'_, PyAny>, _name: &str) -> bool {
         true
+    }
+    /// Whether what was read of a tensor when a graph ran ([`Attr::Kept`]) is a tensor as the graph takes it for.
+    fn is_like(&self, value: &Bound<'_, PyAny>, meta: &TensorMeta) -> bool {
+        matches!(self.classify(value), Kind::Tensor) && self.tensor_meta(value).is_ok_and(|real| real == *meta)
     }
     /// All that a program can tell of a tensor, as parts by name: immutable values of Python that are equal if the program cannot tell
     /// them apart, and other tensors. It runs no code of the program. `None`: this is no tensor. Asked by `SOT_VERIFY=1` alone.

@@ -127,7 +127,8 @@ pub fn capture(
                 // The next capture need not find out again.
                 done.captured.needs_fixed_extents.clone_from(&found.fixed_extents);
                 done.captured.needs_fixed_numbers = found.fixed_numbers;
-                let again = done.captured.graph.first_act().map(|_| Box::new(found.clone()));
+                let told = || Box::new(Found { kept: done.captured.kept.clone(), ..found.clone() });
+                let again = done.captured.graph.first_act().map(|_| told());
                 return Ok(Capture { work, again, ..finish(py, done, ambient, subject, start) });
             }
             Err(Failed::At(failed)) => {
@@ -261,8 +262,7 @@ fn attempt(
     if let Some(why) = captured.needs_fixed_extents {
         return Err(Failed::NeedsExtents { why, steps: captured.steps });
     }
-    let relies = captured.extents_vary() || captured.graph.relies_on_what_follows_acts();
-    let cannot_act = captured.graph.first_act().is_some() && relies;
+    let cannot_act = captured.graph.first_act().is_some() && captured.extents_vary();
     if captured.needs_no_acts || cannot_act {
         return Err(Failed::Acts { steps: captured.steps });
     }

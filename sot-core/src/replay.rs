@@ -4,7 +4,7 @@
 //! who is called ([`Action`]), and the objects that literals and labels stand for, in the order in which the text of the
 //! operands names them (arguments, keywords, result). A symbol is a register of its own number.
 
-use crate::backend::{Acts, Extent, Kind, Mode, registered};
+use crate::backend::{Acts, Extent, Kind, Mode, TensorMeta, registered};
 use crate::captured::{Callee, Captured, Claim, What};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
 use crate::watch::{self, Ended, Progress};
@@ -165,6 +165,17 @@ impl<'py> KeptModes<'py> {
         }
         Ok(KeptModes { before })
     }
+
+    /// As they were before the run, until what this gives is dropped.
+    fn exchanged(&self, py: Python<'py>) -> PyResult<KeptModes<'py>> {
+        let mut now = KeptModes { before: SmallVec::new() };
+        let Some(backend) = registered() else { return Ok(now) };
+        for (mode, value) in &self.before {
+            now.before.push((*mode, backend.mode(py, *mode)?));
+            backend.set_mode(*mode, value)?;
+        }
+        Ok(now)
+    }
 }
 
 impl KeptModes<'_> {
@@ -206,6 +217,16 @@ impl<'a, 'py> KeptFlags<'a, 'py> {
         }
         Ok(KeptFlags { before })
     }
+
+    /// As they were before the run, until what this gives is dropped.
+    fn exchanged(&self, py: Python<'py>) -> PyResult<KeptFlags<'a, 'py>> {
+        let mut now = KeptFlags { before: SmallVec::new() };
+        for (tensor, name, value) in &self.before {
+            now.before.push((tensor.clone(), *name, tensor.getattr(name.bind(py))?));
+            tensor.setattr(name.bind(py), value)?;
+        }
+        Ok(now)
+    }
 }
 
 impl KeptFlags<'_, '_> {
@@ -226,6 +247,23 @@ impl Drop for KeptFlags<'_, '_> {
     }
 }
 
+/// What a run changes and gives back.
+struct Entered<'a, 'py> {
+    modes: KeptModes<'py>,
+    flags: KeptFlags<'a, 'py>,
+}
+
+impl<'py> Entered<'_, 'py> {
+    /// Do something as if the run had not changed anything yet: guards are about the start of the call, and so are captures of it.
+    fn as_before<R>(&self, py: Python<'py>, then: impl FnOnce() -> R) -> PyResult<R> {
+        let mut modes = self.modes.exchanged(py)?;
+        let mut flags = self.flags.exchanged(py)?;
+        let done = then();
+        flags.give_back().and(modes.give_back())?;
+        Ok(done)
+    }
+}
+
 /// Python's side of a statement.
 struct Step {
     action: Action,
@@ -238,6 +276,19 @@ struct Step {
     /// Registers that no later statement needs.
     dead: Vec<Symbol>,
     acts: Acts,
+    expects: Option<TensorMeta>,
+}
+
+impl Step {
+    /// Whether its result is as the capture took it for.
+    fn is_as_expected(&self, statement: &Statement, registers: &Registers<'_>) -> bool {
+        let Some(meta) = &self.expects else { return true };
+        let mut results = statement.result.symbols().into_iter().map(|symbol| registers[symbol.0 as usize].as_ref());
+        let is_like = |value: Option<&Bound<'_, PyAny>>| {
+            value.is_some_and(|value| registered().is_some_and(|backend| backend.is_like(value, meta)))
+        };
+        results.all(is_like)
+    }
 }
 
 /// Whether a tensor has the shape that the program was told.
@@ -333,6 +384,7 @@ impl Replay {
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
             acts: behind.acts,
+            expects: behind.expects.clone(),
         });
         let (mut modes, mut flagged): (Vec<Mode>, Vec<usize>) = (Vec::new(), Vec::new());
         for behind in &captured.graph.behind {
@@ -378,11 +430,11 @@ impl Replay {
         if self.acts_on_state && watch::of(mark).is_none() {
             return Err(Failure::Broken("nobody would go on behind an operation".to_owned()));
         }
-        let mut modes = KeptModes::keep(py, &self.modes)?;
-        let mut flags = KeptFlags::keep(py, &self.flags, args)?;
-        let outputs = self.run_statements(py, sir, args, mark);
+        let modes = KeptModes::keep(py, &self.modes)?;
+        let mut entered = Entered { modes, flags: KeptFlags::keep(py, &self.flags, args)? };
+        let outputs = self.run_statements(py, sir, (args, &entered), mark);
         // Where it cannot be as it was, the graph has failed: then the program runs as plain Python, and meets the error itself.
-        let given_back = flags.give_back().and(modes.give_back());
+        let given_back = entered.flags.give_back().and(entered.modes.give_back());
         let outputs = outputs?;
         given_back?;
         Ok(outputs)
@@ -401,7 +453,7 @@ impl Replay {
         &self,
         py: Python<'py>,
         sir: &Sir,
-        args: Slots<'_>,
+        (args, entered): (Slots<'_>, &Entered<'_, 'py>),
         mark: usize,
     ) -> Result<Outputs<'py>, Failure> {
         let mut registers = Registers::new();
@@ -414,7 +466,9 @@ impl Replay {
         for (at, (statement, step)) in sir.statements.iter().zip(&self.steps).enumerate() {
             let ran = match step.acts {
                 Acts::Nothing | Acts::OnMemory => step.run(py, statement, &mut registers),
-                acts => self.run_watched(py, (at, statement), &mut registers, (args, mark, acts)),
+                Acts::OnState | Acts::OnAnything => {
+                    self.run_watched(py, (at, statement), &mut registers, (args, entered, mark))
+                }
             };
             match (ran, self.first_act) {
                 (Ok(()), _) => {}
@@ -424,19 +478,28 @@ impl Replay {
                 (Err(failure), Some(act)) if at >= act => return Err(failure.behind(at, registers)),
                 (Err(failure), _) => return Err(failure),
             }
+            if !step.is_as_expected(statement, &registers) {
+                if let Some(watch) = watch::of(mark) {
+                    watch.gives_way();
+                }
+                let error = PyRuntimeError::new_err("sot: nobody has read an attribute of a graph");
+                if self.first_act.is_none_or(|act| at < act) {
+                    return Err(Failure::Raised(error));
+                }
+                return Err(Failure::Acted(error, progress_at(&registers, at, Ended::Before)));
+            }
             for Claim { of, extents } in &step.claims {
                 if let Some(tensor) = &registers[of.0 as usize]
                     && !is_shape(tensor, extents, measured.get_or_insert_with(|| self.measured(py, args)))
                 {
-                    return Err(Failure::Broken(format!("{WRONG_SHAPE} of {}", statement.name)));
+                    let what = format!("{WRONG_SHAPE} of {}", statement.name);
+                    return Err(self.told_wrong(what, at, &registers));
                 }
             }
             for (of, fact) in step.told.iter().filter(|_| asks) {
                 if let Some(what) = registers[of.0 as usize].as_ref().and_then(|tensor| fact.differs(tensor)) {
-                    return Err(Failure::Broken(format!(
-                        "the framework has inferred another {what} of {}",
-                        statement.name
-                    )));
+                    let what = format!("the framework has inferred another {what} of {}", statement.name);
+                    return Err(self.told_wrong(what, at, &registers));
                 }
             }
             for symbol in &step.dead {
@@ -447,18 +510,27 @@ impl Replay {
         Ok(sir.outputs.iter().map(|output| registers[output.0 as usize].clone().expect("an output")).collect())
     }
 
+    /// What a run comes to where the program was told something wrong of a result: behind an operation that acts it goes on from there.
+    fn told_wrong(&self, what: String, at: usize, registers: &Registers<'_>) -> Failure {
+        let broken = Failure::Broken(what);
+        match self.first_act.is_some_and(|act| act < at) {
+            true => Failure::Acted(broken.into_error().0, progress_at(registers, at + 1, Ended::Behind)),
+            false => broken,
+        }
+    }
+
     /// Run what may change what the capture has read.
     fn run_watched<'py>(
         &self,
         py: Python<'py>,
         (at, statement): (usize, &Statement),
         registers: &mut Registers<'py>,
-        (args, mark, acts): (Slots<'_>, usize, Acts),
+        (args, entered, mark): (Slots<'_>, &Entered<'_, 'py>, usize),
     ) -> Result<(), Failure> {
         let step = &self.steps[at];
         let unwatched = || Failure::Broken("nobody watches an operation".to_owned());
         let watch = watch::of(mark).ok_or_else(unwatched)?;
-        if acts == Acts::OnAnything && self.calls_out(py, step, statement, registers, args) {
+        if step.acts == Acts::OnAnything && self.calls_out(py, step, statement, registers, args) {
             watch.gives_way();
             let error = PyRuntimeError::new_err("sot: nobody has run an operation of a graph");
             // Before the first that acts it is as if the run had never begun.
@@ -467,13 +539,13 @@ impl Replay {
                 false => Failure::Acted(error, progress_at(registers, at, Ended::Before)),
             });
         }
-        watch.begins(py);
+        entered.as_before(py, || watch.begins(py))?;
         step.run(py, statement, registers)?;
-        if watch.is_as_it_was(py) {
+        if entered.as_before(py, || watch.is_as_it_was(py))? {
             return Ok(());
         }
         let mut progress = progress_at(registers, at + 1, Ended::Behind);
-        progress.rest = watch.goes_on(py, &progress);
+        progress.rest = entered.as_before(py, || watch.goes_on(py, &progress))?;
         if progress.rest.is_none() {
             // What it holds itself is not what it was (a gradient that is cleared), or another thread has done something.
             return Ok(());
@@ -491,10 +563,14 @@ impl Replay {
         registers: &Registers<'py>,
         args: Slots<'_>,
     ) -> bool {
-        let on = match statement.args.first() {
-            Some(Operand::Symbol(on)) => registers[on.0 as usize].as_ref(),
-            _ => None,
-        };
+        let on: Vec<_> = statement
+            .args
+            .iter()
+            .filter_map(|arg| match arg {
+                Operand::Symbol(on) => registers[on.0 as usize].as_ref(),
+                _ => None,
+            })
+            .collect();
         let callee = match &step.action {
             Action::Object(callee) => Some(callee.bind(py)),
             _ => None,
@@ -503,7 +579,7 @@ impl Replay {
         let given = tensors.filter_map(|(at, _)| args.get(py, at).map(|tensor| tensor.to_owned()));
         let reached: Vec<_> = given.chain(self.of_leaves.iter().map(|tensor| tensor.bind(py).clone())).collect();
         let by_itself = |on| registered().is_some_and(|backend| backend.acts_by_itself(callee, on, &reached));
-        !on.is_some_and(by_itself)
+        on.is_empty() || !on.into_iter().all(by_itself)
     }
 
     pub(crate) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {

@@ -27,7 +27,7 @@ pub enum Ended {
     Failed,
     /// It is none of the run's: it would call functions of the program.
     Before,
-    /// The one before it has changed what the program had read.
+    /// The one before it has changed what the program had read, or has given something else than the program was told.
     Behind,
 }
 

@@ -37,16 +37,32 @@ pub(crate) fn is_its_own(optimizer: &Bound<'_, PyAny>) -> bool {
         && of_groups.flat_map(|group| group.values()).all(|part| calls_nothing(&part))
 }
 
-/// Whether an object says to operations how they compute, and nothing to backward passes and optimizers, which leave it as it is: the
-/// state of automatic casts.
+/// Modules of classes whose objects say to operations how they compute, and nothing to backward passes and optimizers, which leave them as
+/// they are: the state of automatic casts, what scales losses (whose own methods are simulated), contexts of modes.
+const OF_OPERATIONS: &[&str] =
+    &["paddle.amp.auto_cast", "paddle.amp.grad_scaler", "paddle.base.dygraph.base", "paddle.base.dygraph.tracer"];
+
+/// Whether an object is one of these.
 pub(crate) fn is_of_operations(object: &Bound<'_, PyAny>) -> bool {
-    let class = object.get_type();
-    is_of_paddle(class.as_any()) && class.name().is_ok_and(|class| class == "AMPGlobalState")
+    let module = object.get_type().getattr(intern!(object.py(), "__module__"));
+    let module = module.ok().and_then(|module| module.cast_into_exact::<PyString>().ok());
+    module.is_some_and(|module| OF_OPERATIONS.iter().any(|known| module == *known))
 }
 
 /// Whether an attribute of a tensor is another one behind a backward pass or a step.
 pub(crate) fn is_changed(name: &str) -> bool {
     name.contains("grad") && name != "stop_gradient" || name == "inplace_version"
+}
+
+/// Attributes that hold the gradient of a leaf. Each read gives another tensor over its memory.
+pub(crate) fn is_gradient(name: &str) -> bool {
+    matches!(name, "grad" | "grad_")
+}
+
+/// Whether what was read as one is a tensor with all its elements.
+pub(crate) fn is_dense(gradient: &Bound<'_, PyAny>) -> bool {
+    let dense = gradient.call_method0(intern!(gradient.py(), "is_dense"));
+    dense.and_then(|dense| dense.extract::<bool>()).unwrap_or(false)
 }
 
 /// Whether a tensor that flows into a graph has no hook that a backward pass would call.
@@ -80,9 +96,33 @@ fn is_of_paddle(object: &Bound<'_, PyAny>) -> bool {
     module.is_some_and(|module| module == "paddle" || module.to_string_lossy().starts_with("paddle."))
 }
 
+/// What an operation that acts does with gradients.
+pub(crate) enum OnGradients {
+    /// Leaves have some behind it.
+    Given,
+    /// It leaves them as they are.
+    Read,
+    /// Those of its first operand are set, or of all where that is no tensor.
+    Set { is_tensor: bool },
+}
+
+/// What it does with them.
+pub(crate) fn on_gradients(op: &OpCall<'_, '_>) -> OnGradients {
+    match op.name.rsplit('.').next() {
+        Some("backward") => OnGradients::Given,
+        Some("step") => OnGradients::Read,
+        Some("__setattr__") => {
+            let set = op.args.get_item(2);
+            OnGradients::Set { is_tensor: set.is_ok_and(|set| !set.is_none()) }
+        }
+        _ => OnGradients::Set { is_tensor: false },
+    }
+}
+
 /// How an operation acts, if it is one.
 pub(crate) fn of(op: &OpCall<'_, '_>) -> Option<Acts> {
     match (op.kind, op.callee) {
+        (CallKind::Method, None) if op.name == "__setattr__" => Some(Acts::OnState),
         (CallKind::Method, None) if hooks::are_seen() => {
             OF_TENSORS.iter().find(|(known, _)| *known == op.name).map(|(_, acts)| *acts)
         }

@@ -138,6 +138,8 @@ const PYTHON: &[(&str, &str)] = &[
     ("paddle.device", "get_all_custom_device_type"),
     ("paddle.device", "get_all_device_type"),
     ("paddle.distributed.fleet.layers.mpu.random", "get_rng_state_tracker"),
+    ("paddle.nn.utils.clip_grad_norm_", "clip_grad_norm_"),
+    ("paddle.nn.utils.clip_grad_value_", "clip_grad_value_"),
     ("paddle.profiler.utils", "in_profiler_mode"),
     ("paddle.utils.decorator_utils", "get_legacy_reduce_and_size_average"),
 ];
@@ -185,7 +187,7 @@ const OF_OPTIMIZERS: &[&str] = &[
 /// Methods that run eagerly, as one break each: they write many tensors in place, and what they do is long and none of the program's.
 /// By the package of their classes; classes that extend these inherit them.
 const EAGER_METHODS: &[(&str, &[&str])] = &[
-    ("paddle.amp.grad_scaler", &["load_state_dict", "minimize", "state_dict", "step", "unscale_", "update"]),
+    ("paddle.amp.grad_scaler", &["load_state_dict", "state_dict", "unscale_"]),
     ("paddle.incubate.optimizer", OF_OPTIMIZERS),
     ("paddle.optimizer", OF_OPTIMIZERS),
 ];

@@ -171,6 +171,22 @@ fn in_class<'py>(class: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, Py
     class.mro().iter().find_map(own)
 }
 
+/// What an attribute gives that says whether gradients flow, if it does.
+pub(crate) fn flows(name: &str, requires_grad: bool) -> Option<bool> {
+    match name {
+        "stop_gradient" => Some(!requires_grad),
+        "requires_grad" => Some(requires_grad),
+        _ => None,
+    }
+}
+
+/// Whether C gives an attribute to tensors of this class.
+pub(crate) fn is_of_c(handles: &Handles, class: &Bound<'_, PyType>, name: &str) -> bool {
+    let own = in_class(handles.tensor.bind(class.py()), name);
+    own.zip(in_class(class, name))
+        .is_some_and(|(own, found)| own.is(&found) && found.hasattr("__objclass__").unwrap_or(false))
+}
+
 /// A name that both classes hold: a method if it is one and the same function of the tables.
 fn shared_method<'py>(
     handles: &Handles,

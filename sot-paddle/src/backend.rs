@@ -223,8 +223,16 @@ impl Backend for PaddleBackend {
         crate::names::may_do_nothing(name)
     }
 
-    fn is_read_by_acts(&self, object: &Bound<'_, PyAny>, _name: &str) -> bool {
-        !acting::is_of_operations(object)
+    fn is_like(&self, value: &Bound<'_, PyAny>, meta: &TensorMeta) -> bool {
+        acting::is_dense(value) && meta::of_tensor(value).is_ok_and(|real| real == *meta)
+    }
+
+    fn is_read_by_acts(&self, object: &Bound<'_, PyAny>, name: &str) -> bool {
+        match self.classify(object) {
+            // Only calls of layers ask for it.
+            Kind::Layer => name != "training",
+            _ => !acting::is_of_operations(object),
+        }
     }
 
     fn acts_by_itself(

@@ -4,7 +4,7 @@
 //! names of tensors, which may be missing or equal. Every other eager tensor that turns up inside an operation would
 //! be a value computed at capture time and frozen into the graph: such a call is refused.
 
-use crate::acting;
+use crate::acting::{self, OnGradients};
 use crate::alias;
 use crate::amp::Casting;
 use crate::arguments;
@@ -19,7 +19,7 @@ use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
 use crate::{exact, extents, inert, layers, meta, program};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::{PyFloatingPointError, PyNotImplementedError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -104,6 +104,10 @@ impl PaddleBuilder {
                 told: false,
                 writes: false,
                 acts: false,
+                kept: HashMap::new(),
+                leaves: HashSet::new(),
+                is_backward_done: false,
+                gradients_set: HashMap::new(),
                 draws: false,
                 asks: false,
                 rounds: None,
@@ -192,9 +196,9 @@ impl PaddleBuilder {
             return Err(unknown());
         }
         let handles = &self.grown.handles;
-        let own = self.own_grad(tensor);
+        let own = self.input_behind(tensor);
         let place =
-            |value: &Bound<'py, PyAny>| self.own_grad(value).map_or(&self.grown.place, |source| &source.meta.place);
+            |value: &Bound<'py, PyAny>| self.input_behind(value).map_or(&self.grown.place, |source| &source.meta.place);
         let is_on_cpu = |value: &Bound<'py, PyAny>| place(value).contains("cpu");
         match rest.extract::<(Bound<'py, PyAny>,)>() {
             // To where it is already.
@@ -323,6 +327,8 @@ impl PaddleBuilder {
         tensor.setattr(intern!(py, "stop_gradient"), !flows)?;
         if let Some(input) = self.grown.input_index(value_id(tensor)?) {
             self.grown.inputs[input].meta.requires_grad = flows;
+        } else if flows {
+            self.grown.leaves.insert(value_id(tensor)?);
         }
         Ok(())
     }
@@ -361,10 +367,41 @@ impl PaddleBuilder {
         }
         Ok(result)
     }
+    /// The input that a value is, if it is one.
+    fn input_behind(&self, value: &Bound<'_, PyAny>) -> Option<&Source> {
+        let input = self.grown.input_index(value_id(value).ok()?)?;
+        Some(&self.grown.inputs[input])
+    }
 
-    /// Whether the tensor behind an input requires gradients, whatever the mode.
-    fn own_grad(&self, value: &Bound<'_, PyAny>) -> Option<&Source> {
-        self.grown.input_of.get(&value_id(value).ok()?).map(|i| &self.grown.inputs[*i])
+    /// What an operation that acts makes of gradients, as far as it is known.
+    fn note_gradients(&mut self, op: &OpCall<'_, '_>) -> PyResult<()> {
+        let (on, grown) = (op.args.get_item(0).ok(), &mut self.grown);
+        let on = on.and_then(|on| value_id(&on).ok());
+        match (acting::on_gradients(op), on) {
+            (OnGradients::Given, _) => (grown.is_backward_done, grown.gradients_set) = (true, HashMap::new()),
+            (OnGradients::Read, _) => {}
+            (OnGradients::Set { is_tensor }, Some(on)) => drop(grown.gradients_set.insert(on, is_tensor)),
+            (OnGradients::Set { .. }, None) => {
+                (grown.is_backward_done, grown.gradients_set) = (false, HashMap::new());
+            }
+        }
+        Ok(())
+    }
+
+    /// What a value is like that may be a leaf, which has a gradient of its own.
+    fn of_leaf(&self, value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<TensorMeta>> {
+        let (py, handles) = (value.py(), &self.grown.handles);
+        match self.input_behind(value) {
+            Some(source) => {
+                let is_own = attr::is_of_c(handles, &source.tensor.bind(py).get_type(), name);
+                Ok(is_own.then(|| source.meta.clone()))
+            }
+            None if self.grown.leaves.contains(&value_id(value)?) => {
+                let is_own = attr::is_of_c(handles, handles.tensor.bind(py), name);
+                is_own.then(|| meta::of_value(value, &self.grown.place, None)).transpose()
+            }
+            None => Ok(None),
+        }
     }
 
     /// Forget the program in Paddle's recorder and leave the mode.
@@ -442,6 +479,7 @@ impl PaddleBuilder {
     /// What the framework does with what it keeps beside tensors. No program has a form of it: replays do it.
     fn act<'py>(&mut self, op: &OpCall<'_, 'py>, acts: Acts) -> Result<Bound<'py, PyAny>, BuildError> {
         let py = op.args.py();
+        self.note_gradients(op).map_err(|e| rejected(py, op.name, e))?;
         if op.may_act < acts {
             return Err(refuse(Reason::InplaceTensor, format!("{}: it changes what others may look at", op.name)));
         }
@@ -625,7 +663,19 @@ impl GraphBuilder for PaddleBuilder {
         {
             return Ok(extents);
         }
-        let own = self.own_grad(value);
+        let own = self.input_behind(value);
+        if acting::is_gradient(name)
+            && let Some(meta) = self.of_leaf(value, name).map_err(|e| rejected(py, name, e))?
+        {
+            let set = value_id(value).ok().and_then(|id| self.grown.gradients_set.get(&id));
+            let is_there = *set.unwrap_or(&self.grown.is_backward_done);
+            return Ok(Attr::Kept { expected: (is_there && meta.requires_grad).then_some(meta) });
+        }
+        if let Some(kept) = value_id(value).ok().and_then(|id| self.grown.kept.get(&id))
+            && let Some(flows) = attr::flows(name, kept.requires_grad)
+        {
+            return Ok(Attr::Constant(PyBool::new(py, flows).to_owned().into_any()));
+        }
         let _building = self.mode.building(py).map_err(|e| rejected(py, name, e))?;
         // The value itself is an operation of the program.
         let newest = self.recording.newest(py, &self.grown, 1).map_err(|e| rejected(py, name, e))?;
@@ -641,6 +691,28 @@ impl GraphBuilder for PaddleBuilder {
         Recording::settle(newest, std::slice::from_ref(&result)).map_err(|e| rejected(py, name, e))?;
         self.inspect(name, &result)?;
         Ok(Attr::Value(result))
+    }
+
+    fn kept<'py>(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        name: &str,
+        meta: &TensorMeta,
+    ) -> Result<Bound<'py, PyAny>, BuildError> {
+        let py = value.py();
+        let fail = |e: PyErr| rejected(py, name, e);
+        let _building = self.mode.building(py).map_err(fail)?;
+        let dtype = value.getattr(intern!(py, "dtype")).map_err(fail)?;
+        // Only replays read it.
+        self.grown.acts = true;
+        let data = self.grown.handles.pir_ops.bind(py).getattr(intern!(py, "data"));
+        let name = format!("sot_kept_{}", self.grown.kept.len());
+        let place = &self.grown.handles.any_place;
+        let kept = data.and_then(|data| data.call1((name, meta.shape.to_vec(), dtype, place))).map_err(fail)?;
+        kept.setattr(intern!(py, "stop_gradient"), self.recording.stops(meta.requires_grad)).map_err(fail)?;
+        let id = value_id(&kept).map_err(fail)?;
+        self.grown.kept.insert(id, meta.clone());
+        Ok(kept)
     }
 
     fn switch(&mut self, mode: Mode, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
@@ -670,8 +742,8 @@ impl GraphBuilder for PaddleBuilder {
     }
 
     fn meta(&self, value: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
-        if let Some(source) = self.own_grad(value) {
-            return Ok(source.meta.clone());
+        if let Some(meta) = value_id(value).ok().and_then(|id| self.grown.known_meta(id)) {
+            return Ok(meta.clone());
         }
         meta::of_value(value, &self.grown.place, None)
     }

@@ -183,11 +183,20 @@ pub(crate) fn skip_paths(py: Python<'_>, handles: &Handles) -> Vec<String> {
     paths.and_then(|p| p.extract::<Vec<String>>()).unwrap_or_default()
 }
 
-/// What layers run when they are called: it computes on tensors wherever it stands.
-const COMPUTES: &[&str] = &["__call__", "_dygraph_call_func", "forward"];
+/// What layers run when they are called, and what decorators of modes put around a function: it computes on tensors wherever it stands.
+const COMPUTES: &[&str] = &["__call__", "_decorate_function", "_dygraph_call_func", "forward"];
 
-/// Files of layers and models, below the package, as opposed to those that make, convert, save, measure and train them.
-const LAYERS: &[&str] = &["/distribution/", "/incubate/nn/layer/", "/nn/layer/", "/text/models/", "/vision/models/"];
+/// Files of layers and models, and of short steps of training around operations, below the package, as opposed to those that make, convert,
+/// save, measure and train them.
+const LAYERS: &[&str] = &[
+    "/amp/grad_scaler.py",
+    "/distribution/",
+    "/incubate/nn/layer/",
+    "/nn/layer/",
+    "/nn/utils/clip_grad_",
+    "/text/models/",
+    "/vision/models/",
+];
 
 /// What layers can do beside computing: parameters, state, hooks, conversion.
 const OF_ALL_LAYERS: &str = "/nn/layer/layers.py";

@@ -1,7 +1,7 @@
 //! A program as it has grown: what the builder adds to and the closing reads.
 
 use crate::handles::{Handles, value_id};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use pyo3::intern;
 use pyo3::prelude::*;
 use sot_core::backend::{Extent, TensorMeta};
@@ -53,6 +53,14 @@ pub(crate) struct Grown {
     pub(crate) writes: bool,
     /// Whether it changes what Paddle keeps beside tensors, as well.
     pub(crate) acts: bool,
+    /// What it reads of what Paddle keeps beside tensors, by identity of the symbolic value.
+    pub(crate) kept: HashMap<i64, TensorMeta>,
+    /// Computed values to which the program lets gradients flow.
+    pub(crate) leaves: HashSet<i64>,
+    /// Whether a backward pass has given leaves gradients that no optimizer has cleared since.
+    pub(crate) is_backward_done: bool,
+    /// Values whose gradients the program itself has set since: whether to a tensor.
+    pub(crate) gradients_set: HashMap<i64, bool>,
     /// Whether it writes what it draws.
     pub(crate) draws: bool,
     /// Whether it asks for gradients of itself.
@@ -70,10 +78,15 @@ pub(crate) struct Grown {
 impl Grown {
     /// Whether a tensor stops gradients where the program stands: an input as the tensor behind it does, whatever the mode.
     pub(crate) fn stops(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-        match self.input_index(value_id(value)?) {
-            Some(input) => Ok(!self.inputs[input].meta.requires_grad),
+        match self.known_meta(value_id(value)?) {
+            Some(meta) => Ok(!meta.requires_grad),
             None => value.getattr(intern!(value.py(), "stop_gradient"))?.is_truthy(),
         }
+    }
+
+    /// What a value is like that the program does not compute, as eager knows better.
+    pub(crate) fn known_meta(&self, id: i64) -> Option<&TensorMeta> {
+        self.input_index(id).map(|input| &self.inputs[input].meta).or_else(|| self.kept.get(&id))
     }
 
     /// The input that a value is, if it is one.

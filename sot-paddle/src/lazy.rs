@@ -151,6 +151,10 @@ impl Backend for LazyPaddle {
         crate::names::may_do_nothing(name)
     }
 
+    fn is_like(&self, value: &Bound<'_, PyAny>, meta: &TensorMeta) -> bool {
+        self.get(value.py()).is_ok_and(|backend| backend.is_like(value, meta))
+    }
+
     fn is_read_by_acts(&self, object: &Bound<'_, PyAny>, name: &str) -> bool {
         self.get(object.py()).map_or(true, |backend| backend.is_read_by_acts(object, name))
     }

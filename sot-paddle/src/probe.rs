@@ -164,6 +164,7 @@ impl Builder {
             Attr::Inline(v) => ("inline", Some(v)),
             Attr::Field => ("field", None),
             Attr::Default => ("default", None),
+            Attr::Kept { .. } => ("kept", None),
             Attr::Break(why) => ("break", Some(why.to_string().into_pyobject(py)?.into_any())),
         })
     }

@@ -1,6 +1,6 @@
 //! The record of a graph: StatementIR, and the objects behind it.
 
-use crate::backend::{Acts, Extent, Mode};
+use crate::backend::{Acts, Extent, Mode, TensorMeta};
 use crate::objects::VarId;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -44,12 +44,14 @@ pub struct Behind {
     pub objects: Vec<ObjectId>,
     /// How it changes what the graph has not made.
     pub acts: Acts,
+    /// As what a run is to find the result, where only that can tell.
+    pub expects: Option<TensorMeta>,
 }
 
 impl Behind {
     /// Of a statement that changes nothing but what the graph has made.
     pub(crate) fn new(callee: Callee, objects: Vec<ObjectId>) -> Behind {
-        Behind { callee, objects, acts: Acts::Nothing }
+        Behind { callee, objects, acts: Acts::Nothing, expects: None }
     }
 }
 
@@ -157,14 +159,6 @@ impl Graph {
     /// Whether one of them acts on more than memory.
     pub(crate) fn acts_on_state(&self) -> bool {
         self.behind.iter().any(|behind| behind.acts > Acts::OnMemory)
-    }
-
-    /// Whether it relies on something that the framework said of what is computed from its first act on: where that is not so, there
-    /// is no operation to go on at.
-    pub(crate) fn relies_on_what_follows_acts(&self) -> bool {
-        let Some(first) = self.first_act() else { return false };
-        let follows = |of: &Symbol| self.statements[first..].iter().any(|made| made.result.symbols().contains(of));
-        self.told.iter().any(|told| told.behind >= first) || self.claims.iter().any(|claim| follows(&claim.of))
     }
 
     /// What is passed at run time: tensors, then numbers.

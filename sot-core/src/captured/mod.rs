@@ -145,6 +145,11 @@ pub struct Captured {
     /// Containers whose `repr` was begun by the capture and is under way at the break, outermost first.
     pub writing: Vec<VarId>,
     pub graph: Graph,
+    /// What the framework kept beside tensors when the frame began, read by read: None, or a tensor.
+    pub kept: Vec<Option<TensorMeta>>,
+    /// Where. Whoever asks guards again behind an operation that acts leaves these places out: no part of the program that is still to come
+    /// reads them.
+    pub of_the_start: HashSet<TrackerId>,
     /// Innermost last, each where it stands.
     pub frames: Vec<Frame>,
     /// The outermost frame's code and globals: the rewritten function stands in for it.
@@ -205,6 +210,8 @@ impl Default for Captured {
             histories: Histories::default(),
             writing: Vec::new(),
             graph: Graph::default(),
+            kept: Vec::new(),
+            of_the_start: HashSet::new(),
             frames: Vec::new(),
             entry_unit: None,
             entry_globals: None,

@@ -72,7 +72,8 @@ impl<'py> Executor<'py> {
                 || slot.target() == Target::Object(var)
         };
         let unread = match slot.target() {
-            Target::Mode(mode) if self.mode_is_another(mode) => false,
+            // The graph changes it, too.
+            Target::Mode(mode) if self.mode_is_another(mode) && !self.mode_is_recorded(mode) => false,
             Target::Mode(_) => return Pending::Nothing,
             Target::Globals(_) if self.is_as_found(slot) => return Pending::Nothing,
             Target::Globals(globals) => {
@@ -84,6 +85,10 @@ impl<'py> Executor<'py> {
                 let var = self.var(id);
                 let is_others = Nature::existed(&var.kind) || self.has_path(var.tracker);
                 match &var.kind {
+                    // So it does with flags.
+                    VarKind::Tensor(_) if matches!(slot, Slot::Attr(_, name) if self.is_flag_of(id, name)) => {
+                        return Pending::Nothing;
+                    }
                     VarKind::Tensor(_) => false,
                     _ if !is_others || self.is_as_found(slot) => return Pending::Nothing,
                     _ => self.is_the_programs_own(id, slot) && mutation.operands().into_iter().all(is_stored),
@@ -107,7 +112,8 @@ impl<'py> Executor<'py> {
                     Overlay::Set(value) => !matches!(self.var(VarId(value.0)).kind, VarKind::Constant(_)),
                     Overlay::Deleted | Overlay::Untouched => true,
                 };
-                !is_part && self.is_class_of_program(&object.get_type(), true)
+                let is_read = || self.backend.is_read_by_acts(&object, name);
+                !is_part && (self.is_class_of_program(&object.get_type(), true) || !is_read())
             }
             (VarKind::Class(_), Slot::Attr(..)) => {
                 object.cast::<PyType>().is_ok_and(|class| self.is_class_of_program(class, false))

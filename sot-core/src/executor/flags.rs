@@ -57,6 +57,11 @@ impl<'py> Executor<'py> {
         self.captured.flags.iter().any(held)
     }
 
+    /// Whether an attribute of a tensor is a flag that was set.
+    pub(super) fn is_flag_of(&self, tensor: VarId, name: &str) -> bool {
+        self.captured.flags.iter().any(|flag| flag.tensor == tensor && flag.name == name)
+    }
+
     fn is_sourced_tensor(&self, tensor: VarId) -> bool {
         matches!(&self.var(tensor).kind, VarKind::Tensor(TensorVar { source: TensorSource::Object(_) }))
     }

@@ -1,5 +1,6 @@
 //! What a capture is told before it begins: what earlier attempts, and earlier captures of the same code, have found out.
 
+use crate::backend::TensorMeta;
 use crate::captured::Written;
 use crate::frame::Site;
 use crate::marks::InputSpec;
@@ -41,6 +42,8 @@ pub struct Found {
     pub general: Option<usize>,
     /// No operation is to change what the graph has not made.
     pub never_acts: bool,
+    /// What the capture of this call has found kept beside tensors, read by read: an operation may have changed it since.
+    pub kept: Vec<Option<TensorMeta>>,
     /// The operation that has failed in a run of what was captured.
     pub failed: Option<Failed>,
     /// The operation behind so many statements is a break.

@@ -22,7 +22,7 @@ const MOST_SEARCHED: usize = 256;
 
 impl<'py> Executor<'py> {
     /// The framework refuses: the graph breaks, unless it is for extents that vary.
-    fn refused(&mut self, error: BuildError) -> Stop {
+    pub(super) fn refused(&mut self, error: BuildError) -> Stop {
         self.step.refused_inside = error.inside;
         // Memory from outside is not the graph's, whatever its extents are.
         match self.extents_vary() && error.why.reason != Reason::InplaceTensor {
@@ -291,8 +291,14 @@ impl<'py> Executor<'py> {
         Ok(result_var)
     }
 
-    /// An attribute that appended an operation (`x.T`).
-    pub fn record_attribute(&mut self, me: VarId, name: &str, result: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
+    /// An attribute that appended an operation (`x.T`). `expects`: as what a run is to find it.
+    pub fn record_attribute(
+        &mut self,
+        me: VarId,
+        name: &str,
+        result: &Bound<'py, PyAny>,
+        expects: Option<TensorMeta>,
+    ) -> Result<VarId, Stop> {
         let (mut objects, mut of_result) = (Vec::new(), Vec::new());
         let (var, pattern) = self.wrap_result(result, &mut of_result)?;
         let receiver = self.operand(me, &mut objects)?;
@@ -302,7 +308,7 @@ impl<'py> Executor<'py> {
         self.record_modes()?;
         self.record_flags_of_inputs();
         self.is_to_be_recorded(Acts::Nothing)?;
-        self.graph.push(statement, Behind::new(Callee::Attribute, objects));
+        self.graph.push(statement, Behind { expects, ..Behind::new(Callee::Attribute, objects) });
         Ok(var)
     }
 

@@ -64,6 +64,7 @@ mod inspected;
 mod iteration;
 mod itertools;
 mod joined;
+mod kept;
 mod kinds;
 mod layers;
 mod leaf;

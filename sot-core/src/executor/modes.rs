@@ -77,6 +77,11 @@ impl<'py> Executor<'py> {
         here.any(|(mode, value)| self.mode_at_entry(mode) != Some(value))
     }
 
+    /// Whether a statement of the graph changes it where the simulation stands.
+    pub(super) fn mode_is_recorded(&self, mode: Mode) -> bool {
+        self.modes_of_operations().is_ok_and(|modes| modes.iter().any(|(known, _)| *known == mode))
+    }
+
     /// Those of them that an operation depends on.
     fn modes_of_operations(&self) -> PyResult<Vec<(Mode, ObjectId)>> {
         let mut modes = self.modes_here();

@@ -200,12 +200,17 @@ impl NativeGuards {
         captured: &Captured,
         ambient: &Arc<dyn AmbientCheck>,
     ) -> Result<NativeGuards, Stop> {
-        let mut guards = captured.guards.clone();
+        let is_of_the_start =
+            |place: TrackerId| captured.trackers.path(place).iter().any(|step| captured.of_the_start.contains(step));
+        let mut guards = GuardSet::default();
+        for guard in captured.guards.iter().filter(|guard| !is_of_the_start(guard.tracker)) {
+            guards.add(guard.clone());
+        }
         let mut places: Vec<TrackerId> = captured.vars.iter().map(|var| var.tracker).collect();
         places.sort_unstable();
         places.dedup();
         for place in places {
-            if captured.has_path(place) && !captured.is_constant(place) {
+            if captured.has_path(place) && !captured.is_constant(place) && !is_of_the_start(place) {
                 guards.add(Guard::new(place, Check::SameAs(place)));
             }
         }

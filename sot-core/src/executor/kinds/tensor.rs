@@ -84,13 +84,14 @@ impl Operations for TensorVar {
             },
             Attr::Extents { example, known_by } => ex.extents(me, &example, &known_by).map(Some),
             Attr::Method => Ok(Some(ex.virtual_var(BoundVar::new(me, name)))),
-            Attr::Value(result) => ex.record_attribute(me, name, &result).map(Some),
+            Attr::Value(result) => ex.record_attribute(me, name, &result, None).map(Some),
             Attr::Inline(function) => {
                 let function = ex.pin(&function);
                 Ok(Some(ex.virtual_var(MethodVar { receiver: me, function })))
             }
             Attr::Field => ex.field_of_tensor(me, name).map(Some),
             Attr::Default => ex.attribute_by_lookup(me, name),
+            Attr::Kept { expected } => ex.kept_of_tensor(me, name, expected).map(Some),
             // A method is as good as any until it is called: one break at the call, not one more at the look-up.
             Attr::Break(why) if ex.is_tensor_method(name) => {
                 Ok(Some(ex.virtual_var(BoundVar { blocked: Some(why), ..BoundVar::new(me, name) })))
@@ -143,7 +144,10 @@ impl Operations for TensorVar {
     }
 
     fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
-        ex.set_flag(me, name, new)
+        match ex.set_kept(me, name, new)? {
+            true => Ok(()),
+            false => ex.set_flag(me, name, new),
+        }
     }
 
     fn set_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId, new: VarId) -> Result<(), Stop> {
