@@ -102,7 +102,8 @@ fn one(suite: Suite, env: &Environment) -> Result<Outcome> {
 /// Builds and installs the extension modules; a failure is a result like any other.
 pub(crate) fn build(env: &Environment, toy: wheel::Package) -> Outcome {
     let start = Instant::now();
-    let failure = [wheel::SOT_TESTED, toy].into_iter().find_map(|package| wheel::ready(env, package).err());
+    let failure =
+        [wheel::SOT_TESTED, toy, wheel::ARRAYS].into_iter().find_map(|package| wheel::ready(env, package).err());
     Outcome::one("extension modules", failure.map(|error| format!("{error:#}"))).since(start)
 }
 

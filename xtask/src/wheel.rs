@@ -66,6 +66,14 @@ pub(crate) const TOY: Package = Package {
 /// The same where only time is short: the one that checks itself is a build of its own.
 pub(crate) const TOY_RELEASED: Package = Package { build: Build::Released, ..TOY };
 
+/// The example of a framework like numpy. It shares the release of sot-core with the product.
+pub(crate) const ARRAYS: Package = Package {
+    dir: "examples/arrays",
+    wheel: "arrays_example",
+    sources: &["sot-opcodes", "sot-tracker", "sot-sir", "sot-sideeffect", "sot-core", "examples/arrays"],
+    build: Build::Released,
+};
+
 impl Package {
     /// Only what ends up in the module: its tests and snapshots may change freely.
     fn stamp(self, env: &Environment) -> Result<String> {

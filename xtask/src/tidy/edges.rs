@@ -5,8 +5,8 @@
 //!      ^            ^               ^              ^
 //!      +------------+-- sot-core ---+--------------+
 //!                        ^      ^   ^
-//!                   sot-paddle  |   toy-backend              backends; the toy one sees sot-core alone
-//!                        ^      |
+//!                   sot-paddle  |   toy-backend              backends; this one, and the example beside it (arrays-example),
+//!                        ^      |                             see sot-core alone
 //!                        +-- sot-py
 //! ```
 //!
@@ -27,6 +27,7 @@ const DRAWN: &[(&str, &[&str])] = &[
     ("sot-paddle", &["sot-core"]),
     ("sot-py", &["sot-core", "sot-paddle"]),
     ("toy-backend", &["sot-core"]),
+    ("arrays-example", &["sot-core"]),
 ];
 
 /// Crates that know nothing of Python.
