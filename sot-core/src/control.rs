@@ -4,7 +4,7 @@
 //! Code objects that must not break are marked in their records, which hold nothing. What is asked counts from the next capture
 //! on; what was captured before stays until [`crate::python`]'s `reset`.
 
-use crate::backend;
+use crate::backend::{self, function_name, layer_method};
 use crate::code_unit::records::{self, Promises};
 use crate::cpython::entry::entry_parts;
 use crate::cpython::facts;
@@ -81,7 +81,10 @@ pub fn complaint<'py>(
         false if codes.any(|code| promised(&code).no_break) => ("check_no_breakgraph", "the graph breaks"),
         _ => return None,
     };
-    Some(format!("sot.psdb.{function}: {what} at {place}: {why}. Rewrite that line, or take the check away"))
+    Some(format!(
+        "{}: {what} at {place}: {why}. Rewrite that line, or take the check away",
+        function_name(&format!("psdb.{function}"))
+    ))
 }
 
 fn name_of(callable: &Bound<'_, PyAny>) -> String {
@@ -110,8 +113,7 @@ fn function_of<'py>(callable: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
 #[pyfunction]
 fn graph_break() {}
 
-/// Run the function that calls this as plain Python. `recursive` is taken as Paddle's psdb takes it: frames below are asked for
-/// themselves either way.
+/// Run the function that calls this as plain Python. `recursive` chooses nothing: frames below are asked for themselves.
 #[pyfunction]
 #[pyo3(signature = (recursive=false))]
 fn fallback(recursive: bool) {
@@ -165,7 +167,8 @@ fn ignore_module(modules: Bound<'_, PyAny>) -> PyResult<()> {
 
 fn wants(function: &str, what: &str, given: &Bound<'_, PyAny>) -> PyErr {
     let class = given.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    PyTypeError::new_err(format!("sot.{function}: expected a list of {what}, as in sot.{function}([..]), not {class}"))
+    let here = function_name(function);
+    PyTypeError::new_err(format!("{here}: expected a list of {what}, as in {here}([..]), not {class}"))
 }
 
 /// Never capture this function, nor inline it into a graph. Returns it. Also as `@not_to_static()`.
@@ -195,9 +198,9 @@ fn disable_named<'py>(function: Bound<'py, PyAny>, called: &str) -> PyResult<Bou
     }
     let plain = function_of(&function);
     if !facts::is_function(&plain) {
+        let (here, method, class) = (function_name(called), layer_method(), function.get_type().name()?);
         return Err(PyTypeError::new_err(format!(
-            "sot.{called}: expected a Python function, not {}. For a layer, give its forward: sot.{called}(type(layer).forward)",
-            function.get_type().name()?
+            "{here}: expected a Python function, not {class}. For a layer, give its {method}: {here}(type(layer).{method})"
         )));
     }
     records::disable(&plain);
@@ -208,7 +211,10 @@ fn code_of<'py>(function: &Bound<'py, PyAny>, called: &str) -> PyResult<Bound<'p
     let plain = function_of(function);
     facts::func_parts(&plain).map(|parts| parts.code.to_owned()).ok_or_else(|| {
         let class = function.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-        PyTypeError::new_err(format!("sot.psdb.{called}: expected a Python function, not {class}"))
+        PyTypeError::new_err(format!(
+            "{}: expected a Python function, not {class}",
+            function_name(&format!("psdb.{called}"))
+        ))
     })
 }
 

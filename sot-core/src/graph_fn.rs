@@ -16,7 +16,7 @@
 //! they go to the user, for whom the call was interrupted before its first instruction, or, where operations have acted, at the one that
 //! was under way.
 
-use crate::backend::{CompiledGraph, Effects, Finished, registered};
+use crate::backend::{CompiledGraph, Effects, Finished, Form, registered};
 use crate::captured::Captured;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, held, signals, trampoline};
@@ -232,7 +232,11 @@ impl GraphFunction {
         outputs: Vec<Symbol>,
         finished: Finished,
     ) -> Result<GraphFunction, Stop> {
-        let Finished { compiled, replay_only, op_count, effects } = finished;
+        let Finished { form, op_count, effects } = finished;
+        let (compiled, replay_only) = match form {
+            Form::Compiled(compiled) => (Some(compiled), None),
+            Form::ReplayOnly(why) => (None, Some(why)),
+        };
         let is_tensor = |symbol: &&Symbol| captured.graph.inputs.iter().any(|input| input.symbol == **symbol);
         let tensors = inputs.iter().take_while(is_tensor).count();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -521,7 +525,9 @@ impl GraphFunction {
                 return Err(Failure::Broken("the compiled graph leaves another state than eager".to_owned()));
             }
         }
-        match compiled.difference(py, &outputs?, eager)? {
+        let outputs = outputs?;
+        let difference = trampoline(|| compiled.difference(py, &outputs, eager));
+        match difference.map_err(|panic| Failure::Broken(panic.to_string()))?? {
             Some(difference) => Err(Failure::Broken(format!("the compiled graph differs from eager: {difference}"))),
             None => Ok(elapsed),
         }

@@ -144,16 +144,17 @@ fn write_now(py: Python<'_>, name: &str, level: &str, text: &str) -> PyResult<()
 #[pyfunction]
 #[pyo3(signature = (*topics))]
 fn set_logs(py: Python<'_>, topics: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let here = crate::backend::function_name("set_logs");
     let mut wanted = Topics::empty();
     for topic in topics {
         let text: String = topic.extract().map_err(|_| {
             let class = topic.get_type();
             PyTypeError::new_err(format!(
-                "sot.set_logs: topics are texts, as in sot.set_logs(\"breaks\", \"recompiles\"), not {}",
+                "{here}: topics are texts, as in {here}(\"breaks\", \"recompiles\"), not {}",
                 crate::cpython::facts::name_in_messages(&class)
             ))
         })?;
-        wanted |= parsed(&text).map_err(|why| PyValueError::new_err(format!("sot.set_logs: {why}")))?;
+        wanted |= parsed(&text).map_err(|why| PyValueError::new_err(format!("{here}: {why}")))?;
     }
     switch(py, wanted)
 }

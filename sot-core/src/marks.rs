@@ -3,7 +3,7 @@
 //!
 //! A mark is of one tensor and goes with it. It counts when a call with that tensor is captured; a call that is served never asks.
 
-use crate::backend::{Backend, FreeAxis, Kind, TensorCheck, TensorMeta, registered};
+use crate::backend::{Backend, FreeAxis, Kind, TensorCheck, TensorMeta, function_name, registered};
 use crate::cpython::signature::Signature;
 use crate::cpython::{Slots, facts};
 use crate::engine::registries;
@@ -58,22 +58,23 @@ fn axes_of(function: &str, tensor: &Bound<'_, PyAny>, dims: Option<&Bound<'_, Py
     let backend = registered().ok_or_else(crate::backend::none_registered)?;
     if backend.classify(tensor) != Kind::Tensor {
         let class = tensor.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("sot.{function}: expected a tensor, not {class}")));
+        return Err(PyTypeError::new_err(format!("{}: expected a tensor, not {class}", function_name(function))));
     }
     let rank = backend.tensor_meta(tensor)?.shape.len();
     let Some(dims) = dims else { return Ok((0..rank).collect()) };
     let given: Vec<isize> = match dims.extract::<isize>() {
         Ok(one) => vec![one],
         Err(_) => dims.extract().map_err(|_| {
-            PyTypeError::new_err(format!("sot.{function}: expected an axis, or several, as ints, not {dims}"))
+            let here = function_name(function);
+            PyTypeError::new_err(format!("{here}: expected an axis, or several, as ints, not {dims}"))
         })?,
     };
     let counted = |axis: isize| {
         let from_start = if axis < 0 { axis + rank as isize } else { axis };
-        usize::try_from(from_start)
-            .ok()
-            .filter(|axis| *axis < rank)
-            .ok_or_else(|| PyValueError::new_err(format!("sot.{function}: axis {axis} of a tensor with {rank} axes")))
+        usize::try_from(from_start).ok().filter(|axis| *axis < rank).ok_or_else(|| {
+            let here = function_name(function);
+            PyValueError::new_err(format!("{here}: axis {axis} of a tensor with {rank} axes"))
+        })
     };
     given.into_iter().map(counted).collect()
 }
@@ -99,7 +100,8 @@ fn mark_dynamic(tensor: Bound<'_, PyAny>, dim: Bound<'_, PyAny>, min: Option<i64
     if min.is_some_and(|min| min < 0) || least > most {
         let text = |bound: Option<i64>| bound.map_or_else(|| "None".to_owned(), |bound| bound.to_string());
         let bounds = format!("min={}, max={}", text(min), text(max));
-        return Err(PyValueError::new_err(format!("sot.mark_dynamic: no extent of two or more is within {bounds}")));
+        let here = function_name("mark_dynamic");
+        return Err(PyValueError::new_err(format!("{here}: no extent of two or more is within {bounds}")));
     }
     mark(&tensor, axes, Mark::Varies { least, most })
 }
@@ -134,7 +136,8 @@ impl InputSpec {
         if !given.is_instance_of::<PyList>() && !given.is_instance_of::<PyTuple>() {
             let class = given.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
-                "sot.to_static: input_spec is a list with a description of each argument (an InputSpec, say), not {class}"
+                "{}: input_spec is a list with a description of each argument (its shape and dtype), not {class}",
+                function_name("to_static")
             )));
         }
         let arguments = given.try_iter()?.map(|one| ArgumentSpec::of(&one?)).collect::<PyResult<_>>()?;
@@ -230,8 +233,9 @@ impl ArgumentSpec {
             .and_then(|code| code.getattr("co_varnames")?.get_item(slot)?.extract::<String>())
             .unwrap_or_else(|_| format!("argument {slot}"));
         Err(PyValueError::new_err(format!(
-            "sot.to_static: {name}() was given {argument} = {found}, but its input_spec says {wanted}. Pass such a tensor, or \
-             give the function another input_spec (None where an extent varies)"
+            "{}: {name}() was given {argument} = {found}, but its input_spec says {wanted}. Pass such a tensor, or \
+             give the function another input_spec (None where an extent varies)",
+            function_name("to_static")
         )))
     }
 }

@@ -3,7 +3,7 @@
 //! A framework's extension module calls [`register`] in its `#[pymodule]` and has `to_static`, `explain`, `stats` and
 //! the rest.
 
-use crate::backend::{self, Backend, Kind};
+use crate::backend::{self, Backend, Kind, function_name, layer_method};
 use crate::cpython::entry::{entry_parts, new_entry};
 use crate::cpython::facts;
 use crate::engine;
@@ -23,11 +23,12 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
     if !backend::register(backend) {
         return Err(PyRuntimeError::new_err("a backend is registered already in this process"));
     }
+    backend::python_functions_are_in(module.name()?.to_str()?);
     crate::cpython::copies::join(module)?;
     let maker = wrap_pyfunction!(to_static, module)?;
     let _ = serve::MAKER.set(module.py(), maker.clone().into_any().unbind());
     module.add_function(maker)?;
-    let maker = wrap_pyfunction!(_forward_of, module)?;
+    let maker = wrap_pyfunction!(_method_of, module)?;
     let _ = serve::MAKER_IN_LAYERS.set(module.py(), maker.clone().into_any().unbind());
     module.add_function(maker)?;
     module.add_function(wrap_pyfunction!(symbolic_translate, module)?)?;
@@ -57,7 +58,7 @@ fn entry<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let body = Arc::new(FunctionEntry::new(function, receiver, options, in_layer)?);
-    let name = in_layer.then(|| PyString::intern(py, serve::FORWARD));
+    let name = in_layer.then(|| PyString::intern(py, layer_method()));
     Ok(new_entry(py, function, receiver, name.as_ref(), body)?.into_bound(py))
 }
 
@@ -65,7 +66,8 @@ fn entry<'py>(
 fn pass_through<'py>(callable: &Bound<'py, PyAny>, reason: Reason, what: &str) -> PyResult<Bound<'py, PyAny>> {
     STATS.note(reason);
     let name = callable.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_else(|_| "object".into());
-    let text = format!("sot.to_static: {name} is returned unchanged: {what} [{}]", reason.code());
+    let here = function_name("to_static");
+    let text = format!("{here}: {name} is returned unchanged: {what} [{}]", reason.code());
     let logging = crate::cpython::module(callable.py(), "logging")?.call_method1("getLogger", ("sot",))?;
     logging.call_method1("info", (text,))?;
     Ok(callable.clone())
@@ -118,33 +120,33 @@ fn translate<'py>(target: &Bound<'py, PyAny>, options: Options) -> PyResult<Boun
     }
     let backend = backend::registered().expect("registered");
     if matches!(backend.classify(target), Kind::Layer) {
-        let forward = target.getattr(serve::FORWARD)?;
-        if entry_parts(&forward).is_some() {
+        let method = target.getattr(layer_method())?;
+        if entry_parts(&method).is_some() {
             return Ok(target.clone());
         }
-        let translated = forward_of(&forward, options)?;
-        target.setattr(serve::FORWARD, translated)?;
+        let translated = method_of(&method, options)?;
+        target.setattr(layer_method(), translated)?;
         serve::copy_as_layers(target)?;
         return Ok(target.clone());
     }
     if target.is_callable() {
         return pass_through(target, Reason::NotPython, "it has no Python bytecode");
     }
+    let (here, class) = (function_name("to_static"), target.get_type().name()?);
     Err(PyTypeError::new_err(format!(
-        "sot.to_static: expected a function, a method or a layer, not {}. Pass the function itself, as in sot.to_static(f) or @sot.to_static",
-        target.get_type().name()?
+        "{here}: expected a function, a method or a layer, not {class}. Pass the function itself, as in {here}(f) or @{here}"
     )))
 }
 
 /// What lies in a layer that was given to `to_static`, in the place of this method. Copies and pickles of the layer ask for it.
 #[pyfunction]
-#[pyo3(signature = (forward, full_graph=false, input_spec=None))]
-fn _forward_of<'py>(
-    forward: &Bound<'py, PyAny>,
+#[pyo3(signature = (method, full_graph=false, input_spec=None))]
+fn _method_of<'py>(
+    method: &Bound<'py, PyAny>,
     full_graph: bool,
     input_spec: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    forward_of(forward, options(full_graph, input_spec.as_ref())?)
+    method_of(method, options(full_graph, input_spec.as_ref())?)
 }
 
 /// What `to_static` was asked for.
@@ -153,23 +155,24 @@ fn options(full_graph: bool, input_spec: Option<&Bound<'_, PyAny>>) -> PyResult<
     Ok(Options { full_graph, spec })
 }
 
-fn forward_of<'py>(forward: &Bound<'py, PyAny>, options: Options) -> PyResult<Bound<'py, PyAny>> {
-    let py = forward.py();
-    if let Some((function, receiver)) = parts_of_method(forward)? {
-        let of_class = facts::type_lookup(&receiver.get_type(), &PyString::intern(py, serve::FORWARD));
+fn method_of<'py>(method: &Bound<'py, PyAny>, options: Options) -> PyResult<Bound<'py, PyAny>> {
+    let py = method.py();
+    if let Some((function, receiver)) = parts_of_method(method)? {
+        let of_class = facts::type_lookup(&receiver.get_type(), &PyString::intern(py, layer_method()));
         if facts::is_function(&function) && of_class.is_some_and(|found| found.is(&function)) {
             return entry(&function, Some(&receiver), options, true);
         }
     }
-    translate(forward, options)
+    translate(method, options)
 }
 
 /// Capture a function, a method or a layer into graphs.
 ///
-/// Returns a callable that stands for the function; a layer is returned as itself, with its `forward` translated.
+/// Returns a callable that stands for the function; a layer is returned as itself, with the method translated that it is
+/// called by.
 /// Generators, coroutines, classes and callables without Python bytecode are returned unchanged, with the reason
 /// logged to the logger `sot`. `full_graph=True` makes a graph break an error. `input_spec` is a list with
-/// a description of each argument that is a tensor (`paddle.static.InputSpec`, or anything with a `shape` and a `dtype`): an extent
+/// a description of each argument that is a tensor (anything with a `shape` and a `dtype`): an extent
 /// of `None` or -1 varies, and one capture serves all of at least 2; a call with other tensors is a ValueError.
 #[pyfunction]
 #[pyo3(signature = (function=None, full_graph=false, input_spec=None))]
@@ -192,7 +195,7 @@ fn to_static<'py>(
     }
 }
 
-/// Capture a function: the name of the PaddleSOT documents for `to_static`.
+/// Capture a function: another name for `to_static`, with options that choose nothing here.
 #[pyfunction]
 #[pyo3(signature = (function, train=None, **options))]
 fn symbolic_translate<'py>(
@@ -200,7 +203,7 @@ fn symbolic_translate<'py>(
     train: Option<bool>,
     options: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // Both documents' options choose nothing that is not chosen by guards here.
+    // What they choose elsewhere is chosen by guards here.
     let _ = (train, options);
     translate(&function, Options::default())
 }

@@ -610,7 +610,7 @@ fn tensors_of_leaves(py: Python<'_>, captured: &Captured, sir: &Sir) -> Vec<Py<P
     let mut tensors = Vec::new();
     for (statement, behind) in sir.statements.iter().zip(&captured.graph.behind) {
         if let (StatementKind::Layer, Callee::Object(layer)) = (statement.kind, behind.callee) {
-            let state = backend.leaf_state(&captured.objects.get(py, layer)).unwrap_or_default();
+            let state = backend.layers().leaf_state(&captured.objects.get(py, layer)).unwrap_or_default();
             let held = state.iter().flat_map(|dict| dict.values());
             tensors.extend(held.filter(|value| backend.classify(value) == Kind::Tensor).map(Bound::unbind));
         }

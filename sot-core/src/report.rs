@@ -4,12 +4,13 @@
 //! its attributes, lists and texts that show themselves readably; [`crate::report_page`] has all of it as a page.
 
 use crate::advice;
+use crate::backend::layer_method;
 use crate::capture::Break;
 use crate::cpython::facts;
 use crate::report_page::{Mark, Page, Source};
+use crate::serve::misses;
 use crate::serve::recording::{Recording, record};
 use crate::serve::trial::Server;
-use crate::serve::{FORWARD, misses};
 use crate::stop::Why;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyRuntimeError};
@@ -69,6 +70,9 @@ pub struct PyBreak {
     /// What to write instead, or that nothing needs to be done.
     #[pyo3(get)]
     cure: &'static str,
+    /// What the framework raised when it was asked for the operation: class and text.
+    #[pyo3(get)]
+    cause: Option<String>,
     /// As the report shows it.
     text: String,
 }
@@ -351,7 +355,7 @@ fn build<'py>(function: &Bound<'py, PyAny>, recording: &Recording, result: Bound
 /// The code of what is called: of a function, or of the method that a layer is called by. Nobody is asked.
 fn code_of<'py>(function: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let py = function.py();
-    let of_class = || facts::type_lookup(&function.get_type(), &PyString::intern(py, FORWARD));
+    let of_class = || facts::type_lookup(&function.get_type(), &PyString::intern(py, layer_method()));
     let of_method = || match facts::field(function, &PyString::intern(py, "__func__")) {
         facts::Field::Value(found) => Some(found),
         facts::Field::Empty | facts::Field::NoField => None,
@@ -408,6 +412,7 @@ fn refusal(why: &Why) -> PyBreak {
         fallback: true,
         source: String::new(),
         cure: advice::of(why.reason).cure,
+        cause: why.cause.as_deref().map(str::to_owned),
         text: format!("not captured: {why}"),
     }
 }
@@ -434,6 +439,7 @@ fn py_break(py: Python<'_>, b: &Break) -> PyBreak {
         fallback: b.fallback,
         source: source.to_owned(),
         cure,
+        cause: b.why.cause.as_deref().map(str::to_owned),
         text,
     }
 }

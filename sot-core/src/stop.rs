@@ -1,6 +1,6 @@
 //! Every "no" of the translator: why a capture stopped, with a stable code, a family and one line of help.
 //!
-//! The families are those of the PaddleSOT design: DDCF (data-dependent control flow), UNSPS (unsupported
+//! The families are those of the design: DDCF (data-dependent control flow), UNSPS (unsupported
 //! simulation), CDBL (customised black list), UNIMP (unimplemented). A `Reason` says *why*; the `Stop` that
 //! carries it says *what happens*: `Break` ends the graph here and goes on after the instruction, `Fallback`
 //! runs the frame as plain Python. There are no reasons that are only strings: `detail` adds to a code, it
@@ -11,7 +11,7 @@ use crate::objects::VarId;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Family of a reason, by the names of the PaddleSOT design.
+/// Family of a reason, by the names of the design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Data-dependent control flow.
@@ -48,7 +48,7 @@ macro_rules! reasons {
             pub const ALL: &'static [Reason] = &[ $( Reason::$variant, )* ];
             /// Stable kebab-case code.
             pub fn code(self) -> &'static str { match self { $( Reason::$variant => $code, )* } }
-            /// Family of the PaddleSOT design.
+            /// Its family.
             pub fn family(self) -> Family { match self { $( Reason::$variant => Family::$family, )* } }
             /// One line for the user.
             pub fn help(self) -> &'static str { match self { $( Reason::$variant => $help, )* } }
@@ -108,6 +108,8 @@ pub struct Why {
     pub detail: String,
     /// Where it happened, if the stop is somewhere else: a call that had to break since something inside of it stopped.
     pub inside: Option<Arc<Inside>>,
+    /// The exception of the framework that is behind it: its class and its text.
+    pub cause: Option<Arc<str>>,
 }
 
 /// The line that a call stopped at.
@@ -120,7 +122,7 @@ pub struct Inside {
 
 impl Why {
     pub fn new(reason: Reason, detail: impl Into<String>) -> Why {
-        Why { reason, detail: detail.into(), inside: None }
+        Why { reason, detail: detail.into(), inside: None, cause: None }
     }
 }
 

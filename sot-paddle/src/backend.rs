@@ -10,7 +10,7 @@ use crate::{ambient, amp, control, default_dtype, fold, layers, meta, modes, ten
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, FreeAxis, Given, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts,
+    AmbientCheck, Backend, CallKind, FreeAxis, Given, GraphBuilder, Kind, LayerCall, LayerStore, Layers, Mode, Parts,
     Surroundings, Switch, TensorCheck, TensorMeta,
 };
 use sot_core::code_unit::records::Promises;
@@ -143,16 +143,12 @@ impl PaddleBackend {
 }
 
 impl Backend for PaddleBackend {
-    fn name(&self) -> &'static str {
-        "paddle"
-    }
-
     fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind {
         self.classifier.classify(&self.handles, obj)
     }
 
     fn tensor_meta(&self, tensor: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
-        meta::of_tensor(tensor)
+        meta::of_tensor(tensor).map(TensorMeta::from)
     }
 
     fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>> {
@@ -224,7 +220,7 @@ impl Backend for PaddleBackend {
     }
 
     fn is_like(&self, value: &Bound<'_, PyAny>, meta: &TensorMeta) -> bool {
-        acting::is_dense(value) && meta::of_tensor(value).is_ok_and(|real| real == *meta)
+        acting::is_dense(value) && meta::of_tensor(value).is_ok_and(|real| TensorMeta::from(real) == *meta)
     }
 
     fn is_read_by_acts(&self, object: &Bound<'_, PyAny>, name: &str) -> bool {
@@ -262,24 +258,8 @@ impl Backend for PaddleBackend {
         compare::told(value).map(Some)
     }
 
-    fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {
-        layers::is_container(&self.handles, layer)
-    }
-
-    fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
-        layers::layer_call(&self.handles, layer)
-    }
-
-    fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
-        layers::attr_dicts(&self.handles, layer)
-    }
-
-    fn layer_writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.handles.layer.bind(py).getattr("__setattr__").ok()
-    }
-
-    fn layer_store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
-        layers::store(&self.handles, layer, class).ok().flatten()
+    fn layers(&self) -> &dyn Layers {
+        self
     }
 
     fn ignored_modules(&self, py: Python<'_>) -> Vec<String> {
@@ -288,14 +268,6 @@ impl Backend for PaddleBackend {
 
     fn promises(&self, code: &Bound<'_, PyAny>) -> Promises {
         control::promises(code).unwrap_or_default()
-    }
-
-    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        layers::leaf_state(layer)
-    }
-
-    fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        layers::call_state(layer)
     }
 
     fn fold<'py>(
@@ -380,5 +352,39 @@ impl Backend for PaddleBackend {
 
     fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>> {
         Ok(Box::new(PaddleBuilder::begin(py, &self.handles)?))
+    }
+}
+
+impl Layers for PaddleBackend {
+    fn method(&self) -> &'static str {
+        layers::METHOD
+    }
+
+    fn call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
+        layers::layer_call(&self.handles, layer)
+    }
+
+    fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {
+        layers::is_container(&self.handles, layer)
+    }
+
+    fn attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
+        layers::attr_dicts(&self.handles, layer)
+    }
+
+    fn writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.handles.layer.bind(py).getattr("__setattr__").ok()
+    }
+
+    fn store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+        layers::store(&self.handles, layer, class).ok().flatten()
+    }
+
+    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        layers::leaf_state(layer)
+    }
+
+    fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        layers::call_state(layer)
     }
 }

@@ -14,6 +14,7 @@ use crate::gradients;
 use crate::grown::{Extents, Grown, Number, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
+use crate::meta::Meta;
 use crate::modes::{GRAD, Recording, Set};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
@@ -63,7 +64,7 @@ pub(crate) fn rejected(py: Python<'_>, name: &str, cause: PyErr) -> BuildError {
     let detail =
         format!("{name}: {}: {first}", cause.get_type(py).name().map_or_else(|_| "error".into(), |n| n.to_string()));
     forget_frames(py, &cause);
-    BuildError { cause: Some(cause), ..refuse(Reason::ApiRejected, detail) }
+    BuildError { cause: Some(Box::new(cause)), ..refuse(Reason::ApiRejected, detail) }
 }
 
 /// Take the tracebacks off an exception: their frames hold symbolic values, which must not outlive the program.
@@ -389,7 +390,7 @@ impl PaddleBuilder {
     }
 
     /// What a value is like that may be a leaf, which has a gradient of its own.
-    fn of_leaf(&self, value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<TensorMeta>> {
+    fn of_leaf(&self, value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Meta>> {
         let (py, handles) = (value.py(), &self.grown.handles);
         match self.input_behind(value) {
             Some(source) => {
@@ -669,7 +670,7 @@ impl GraphBuilder for PaddleBuilder {
         {
             let set = value_id(value).ok().and_then(|id| self.grown.gradients_set.get(&id));
             let is_there = *set.unwrap_or(&self.grown.is_backward_done);
-            return Ok(Attr::Kept { expected: (is_there && meta.requires_grad).then_some(meta) });
+            return Ok(Attr::Kept { expected: (is_there && meta.requires_grad).then(|| meta.into()) });
         }
         if let Some(kept) = value_id(value).ok().and_then(|id| self.grown.kept.get(&id))
             && let Some(flows) = attr::flows(name, kept.requires_grad)
@@ -701,6 +702,7 @@ impl GraphBuilder for PaddleBuilder {
     ) -> Result<Bound<'py, PyAny>, BuildError> {
         let py = value.py();
         let fail = |e: PyErr| rejected(py, name, e);
+        let meta = Meta::told(meta);
         let _building = self.mode.building(py).map_err(fail)?;
         let dtype = value.getattr(intern!(py, "dtype")).map_err(fail)?;
         // Only replays read it.
@@ -711,7 +713,7 @@ impl GraphBuilder for PaddleBuilder {
         let kept = data.and_then(|data| data.call1((name, meta.shape.to_vec(), dtype, place))).map_err(fail)?;
         kept.setattr(intern!(py, "stop_gradient"), self.recording.stops(meta.requires_grad)).map_err(fail)?;
         let id = value_id(&kept).map_err(fail)?;
-        self.grown.kept.insert(id, meta.clone());
+        self.grown.kept.insert(id, meta);
         Ok(kept)
     }
 
@@ -743,9 +745,9 @@ impl GraphBuilder for PaddleBuilder {
 
     fn meta(&self, value: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
         if let Some(meta) = value_id(value).ok().and_then(|id| self.grown.known_meta(id)) {
-            return Ok(meta.clone());
+            return Ok(meta.clone().into());
         }
-        meta::of_value(value, &self.grown.place, None)
+        meta::of_value(value, &self.grown.place, None).map(TensorMeta::from)
     }
 
     fn finish(
@@ -763,7 +765,7 @@ impl GraphBuilder for PaddleBuilder {
             forget_frames(py, &e);
             let text = e.value(py).to_string();
             let why = refuse(Reason::BackendFailed, text.lines().next().unwrap_or_default());
-            BuildError { cause: Some(e), ..why }
+            BuildError { cause: Some(Box::new(e)), ..why }
         })
     }
 }

@@ -1,10 +1,11 @@
 //! A program as it has grown: what the builder adds to and the closing reads.
 
 use crate::handles::{Handles, value_id};
+use crate::meta::Meta;
 use hashbrown::{HashMap, HashSet};
 use pyo3::intern;
 use pyo3::prelude::*;
-use sot_core::backend::{Extent, TensorMeta};
+use sot_core::backend::Extent;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Source {
     pub(crate) tensor: Py<PyAny>,
     pub(crate) value: Py<PyAny>,
-    pub(crate) meta: TensorMeta,
+    pub(crate) meta: Meta,
 }
 
 /// A number of the program.
@@ -54,7 +55,7 @@ pub(crate) struct Grown {
     /// Whether it changes what Paddle keeps beside tensors, as well.
     pub(crate) acts: bool,
     /// What it reads of what Paddle keeps beside tensors, by identity of the symbolic value.
-    pub(crate) kept: HashMap<i64, TensorMeta>,
+    pub(crate) kept: HashMap<i64, Meta>,
     /// Computed values to which the program lets gradients flow.
     pub(crate) leaves: HashSet<i64>,
     /// Whether a backward pass has given leaves gradients that no optimizer has cleared since.
@@ -85,7 +86,7 @@ impl Grown {
     }
 
     /// What a value is like that the program does not compute, as eager knows better.
-    pub(crate) fn known_meta(&self, id: i64) -> Option<&TensorMeta> {
+    pub(crate) fn known_meta(&self, id: i64) -> Option<&Meta> {
         self.input_index(id).map(|input| &self.inputs[input].meta).or_else(|| self.kept.get(&id))
     }
 

@@ -30,6 +30,9 @@ const SIMULATED: &[&str] = &[
 /// Classes that keep simulated layers for their parameters only.
 const OWN_FORWARD: &[&str] = &["GRU", "LSTM", "SimpleRNN"];
 
+/// The method that `Layer.__call__` calls.
+pub(crate) const METHOD: &str = "forward";
+
 /// The instance dicts that `Layer.__getattr__` searches.
 const ATTR_DICTS: &[&str] = &["_parameters", "_sub_layers", "_buffers"];
 
@@ -98,7 +101,7 @@ pub(crate) fn layer_call(handles: &Handles, layer: &Bound<'_, PyAny>) -> LayerCa
     if !plain_call(handles, layer, &dict) {
         return LayerCall::Simulate;
     }
-    if is_leaf(handles, layer, 32) { LayerCall::Leaf } else { LayerCall::Forward }
+    if is_leaf(handles, layer, 32) { LayerCall::Leaf } else { LayerCall::Method }
 }
 
 /// Whether a layer is a list or dict of layers or parameters, as Paddle has them. A sequence notes in itself that it was called, as layers do.

@@ -1,13 +1,13 @@
 //! Paddle on demand: `import sot` must not import Paddle, and must work where Paddle is not installed.
 
-use crate::{PaddleBackend, releases};
+use crate::{PaddleBackend, layers, releases};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, FreeAxis, Given, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts,
-    Surroundings, Switch, TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, FreeAxis, Given, GraphBuilder, Kind, LayerCall, LayerStore, Layers, Mode, Parts,
+    Surroundings, Switch, TensorCheck, TensorMeta, nothing_ambient,
 };
 use sot_core::capture_all;
 use sot_core::code_unit::records::Promises;
@@ -68,24 +68,7 @@ fn location(py: Python<'_>) -> Option<Vec<String>> {
     spec.getattr("submodule_search_locations").ok()?.extract().ok()
 }
 
-/// What holds for programs without Paddle: nothing depends on its modes.
-struct NoModes;
-
-impl AmbientCheck for NoModes {
-    fn matches(&self, _py: Python<'_>) -> bool {
-        true
-    }
-
-    fn describe(&self) -> Vec<String> {
-        Vec::new()
-    }
-}
-
 impl Backend for LazyPaddle {
-    fn name(&self) -> &'static str {
-        "paddle"
-    }
-
     fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind {
         self.get(obj.py()).map_or(Kind::Unknown, |b| b.classify(obj))
     }
@@ -117,7 +100,7 @@ impl Backend for LazyPaddle {
     fn ambient(&self, py: Python<'_>) -> PyResult<Arc<dyn AmbientCheck>> {
         match self.get(py) {
             // There are no tensors, and no modes either.
-            Err(_) if capture_all::on() => Ok(Arc::new(NoModes)),
+            Err(_) if capture_all::on() => Ok(nothing_ambient()),
             _ => self.need(py)?.ambient(py),
         }
     }
@@ -176,31 +159,12 @@ impl Backend for LazyPaddle {
         self.get(value.py()).map_or(Ok(None), |backend| backend.told_of(value))
     }
 
-    fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {
-        self.get(layer.py()).is_ok_and(|backend| backend.is_container(layer))
-    }
-
     fn takes_extents(&self, py: Python<'_>, kind: CallKind, name: &str, at: Given<'_>) -> bool {
         self.get(py).is_ok_and(|backend| backend.takes_extents(py, kind, name, at))
     }
 
-    fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
-        match self.get(layer.py()) {
-            Ok(backend) => backend.layer_call(layer),
-            Err(error) => LayerCall::Break(Why::new(Reason::FrameworkUnusable, error)),
-        }
-    }
-
-    fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
-        self.get(layer.py()).map_or(&[], |b| b.layer_attr_dicts(layer))
-    }
-
-    fn layer_writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.get(py).ok().and_then(|b| b.layer_writer(py))
-    }
-
-    fn layer_store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
-        self.get(layer.py()).ok().and_then(|b| b.layer_store(layer, class))
+    fn layers(&self) -> &dyn Layers {
+        self
     }
 
     fn ignored_modules(&self, py: Python<'_>) -> Vec<String> {
@@ -209,14 +173,6 @@ impl Backend for LazyPaddle {
 
     fn promises(&self, code: &Bound<'_, PyAny>) -> Promises {
         self.get(code.py()).map_or_else(|_| Promises::default(), |b| b.promises(code))
-    }
-
-    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.need(layer.py())?.leaf_state(layer)
-    }
-
-    fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.need(layer.py())?.call_state(layer)
     }
 
     fn fold<'py>(
@@ -289,5 +245,42 @@ impl Backend for LazyPaddle {
 
     fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>> {
         self.need(py)?.begin(py)
+    }
+}
+
+impl Layers for LazyPaddle {
+    fn method(&self) -> &'static str {
+        layers::METHOD
+    }
+
+    fn call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
+        match self.get(layer.py()) {
+            Ok(backend) => backend.call(layer),
+            Err(error) => LayerCall::Break(Why::new(Reason::FrameworkUnusable, error)),
+        }
+    }
+
+    fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {
+        self.get(layer.py()).is_ok_and(|backend| backend.is_container(layer))
+    }
+
+    fn attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
+        self.get(layer.py()).map_or(&[], |backend| backend.attr_dicts(layer))
+    }
+
+    fn writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.get(py).ok().and_then(|backend| backend.writer(py))
+    }
+
+    fn store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+        self.get(layer.py()).ok().and_then(|backend| backend.store(layer, class))
+    }
+
+    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.need(layer.py())?.leaf_state(layer)
+    }
+
+    fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.need(layer.py())?.call_state(layer)
     }
 }

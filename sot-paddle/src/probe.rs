@@ -5,15 +5,15 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_core::backend::{
-    Acts, AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall,
-    Surroundings, TensorCheck, UserFrame,
+    Acts, AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, Form, GraphBuilder, LayerCall, Layers,
+    OpCall, Surroundings, TensorCheck, UserFrame,
 };
 use std::sync::Arc;
 
 /// A refusal: its message starts with the code of the reason; the framework's exception is its cause.
 fn refused(py: Python<'_>, error: BuildError) -> PyErr {
     let raised = PyRuntimeError::new_err(error.why.to_string());
-    raised.set_cause(py, error.cause);
+    raised.set_cause(py, error.cause.map(|cause| *cause));
     raised
 }
 
@@ -42,9 +42,9 @@ impl PyBackend {
         self.0.unavailable(py).map(|why| why.to_string())
     }
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> String {
-        match self.0.layer_call(layer) {
+        match self.0.call(layer) {
             LayerCall::Leaf => "leaf".to_owned(),
-            LayerCall::Forward => "forward".to_owned(),
+            LayerCall::Method => self.0.method().to_owned(),
             LayerCall::Simulate => "simulate".to_owned(),
             LayerCall::Break(why) => why.to_string(),
         }
@@ -177,12 +177,11 @@ impl Builder {
     fn finish(&mut self, py: Python<'_>, inputs: Vec<usize>, outputs: Vec<Py<PyAny>>) -> PyResult<Graph> {
         let inner = self.inner.take().ok_or_else(|| PyValueError::new_err("the builder is closed"))?;
         let done = inner.finish(py, &inputs, &outputs).map_err(|e| refused(py, e))?;
-        Ok(Graph {
-            compiled: done.compiled,
-            replay_only: done.replay_only,
-            op_count: done.op_count,
-            has_effects: done.effects.is_some(),
-        })
+        let (compiled, replay_only) = match done.form {
+            Form::Compiled(compiled) => (Some(compiled), None),
+            Form::ReplayOnly(why) => (None, Some(why)),
+        };
+        Ok(Graph { compiled, replay_only, op_count: done.op_count, has_effects: done.effects.is_some() })
     }
     /// Drop without finishing.
     fn abandon(&mut self) {

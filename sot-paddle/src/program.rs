@@ -126,16 +126,11 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         },
     };
     if let Some(why) = only_replay {
-        return Ok(Finished { compiled: None, replay_only: Some(why), op_count, effects });
+        return Ok(Finished::replay_only(why, op_count).with_effects(effects));
     }
     let text = main.str()?.to_string();
     if computed.is_empty() && op_count == 0 {
-        return Ok(Finished {
-            compiled: Some(Box::new(Program::identity(results, text))),
-            replay_only: None,
-            op_count,
-            effects,
-        });
+        return Ok(Finished::compiled(Program::identity(results, text), op_count).with_effects(effects));
     }
 
     let recipe = match build_recipe(py, handles, grown, main, &kept, &computed, op_count) {
@@ -144,16 +139,12 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
             // The statements can still be run one by one.
             let text = e.value(py).to_string();
             let first = text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().trim().to_owned();
-            return Ok(Finished {
-                compiled: None,
-                replay_only: Some(format!("the framework could not close the program: {first}")),
-                op_count,
-                effects,
-            });
+            let why = format!("the framework could not close the program: {first}");
+            return Ok(Finished::replay_only(why, op_count).with_effects(effects));
         }
     };
     let program = Program::new(py, handles, recipe, results, text)?;
-    Ok(Finished { compiled: Some(Box::new(program)), replay_only: None, op_count, effects })
+    Ok(Finished::compiled(program, op_count).with_effects(effects))
 }
 
 /// Whether an extent is a number of the program, which no input has.

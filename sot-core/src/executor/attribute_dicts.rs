@@ -219,7 +219,7 @@ impl<'py> Executor<'py> {
         let Some(object) = self.known_object(owner) else { return Ok(false) };
         let layer = self.objects.get(self.py, object);
         let class = self.class_of(value)?;
-        Ok(matches!(self.backend.layer_store(&layer, &class), Some(LayerStore::Dict { .. })))
+        Ok(matches!(self.backend.layers().store(&layer, &class), Some(LayerStore::Dict { .. })))
     }
 
     /// Whether an attribute is a slot or a part of the value.

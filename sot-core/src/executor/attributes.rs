@@ -87,7 +87,7 @@ impl<'py> Executor<'py> {
             return Ok(None);
         };
         let layer = self.objects.get(self.py, object);
-        if self.backend.layer_attr_dicts(&layer).is_empty() {
+        if self.backend.layers().attr_dicts(&layer).is_empty() {
             return Ok(None);
         }
         let class = self.class_of(var)?;
@@ -352,11 +352,11 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         if let Some(object) = object
-            && !self.backend.layer_attr_dicts(object).is_empty()
+            && !self.backend.layers().attr_dicts(object).is_empty()
         {
             // The framework's own fallback, as long as the class has no other.
             self.class_lookup(class, "__getattr__")?;
-            for dict_name in self.backend.clone().layer_attr_dicts(object) {
+            for dict_name in self.backend.clone().layers().attr_dicts(object) {
                 let Some(var) = self.instance_dict_item(me, object, dict_name)? else { continue };
                 self.look_identity(var)?;
                 let Some(dict) = self.known_object(var) else { continue };

@@ -21,32 +21,11 @@ fn nothing<T>() -> PyResult<T> {
 }
 
 impl Backend for Nothing {
-    fn name(&self) -> &'static str {
-        "nothing"
-    }
     fn classify(&self, _obj: &Bound<'_, PyAny>) -> Kind {
         Kind::Unknown
     }
     fn tensor_meta(&self, _tensor: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
         nothing()
-    }
-    fn tensor_check(&self, _tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>> {
-        nothing()
-    }
-    fn ambient(&self, _py: Python<'_>) -> PyResult<Arc<dyn AmbientCheck>> {
-        Ok(Arc::new(Always))
-    }
-    fn layer_call(&self, _layer: &Bound<'_, PyAny>) -> LayerCall {
-        LayerCall::Simulate
-    }
-    fn layer_attr_dicts(&self, _layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
-        &[]
-    }
-    fn leaf_state<'py>(&self, _layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        Ok(Vec::new())
-    }
-    fn skip_paths(&self, _py: Python<'_>) -> Vec<String> {
-        Vec::new()
     }
     fn tensor_class<'py>(&self, _py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         nothing()

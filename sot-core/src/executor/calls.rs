@@ -513,22 +513,23 @@ impl<'py> Executor<'py> {
             LayerCall::Leaf => {
                 let class = layer.get_type().into_any();
                 self.guard_leaf_class(&class)?;
-                let state = self.backend.leaf_state(layer).map_err(|e| self.internal(&e))?;
+                let state = self.backend.layers().leaf_state(layer).map_err(|e| self.internal(&e))?;
                 for dict in state {
                     self.snapshot(&dict)?;
                 }
                 let name = class.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_default();
                 self.record_call(CallKind::Layer, &name, Some(layer), args).map(Called::Value)
             }
-            LayerCall::Forward => {
+            LayerCall::Method => {
                 let class = layer.get_type().into_any();
-                let skipped = self.class_lookup(&class, "__call__")?.and_then(|call| Skipped::of(&call, "forward"));
-                let state = self.backend.call_state(layer).map_err(|e| self.internal(&e))?;
+                let method = self.backend.layers().method();
+                let skipped = self.class_lookup(&class, "__call__")?.and_then(|call| Skipped::of(&call, method));
+                let state = self.backend.layers().call_state(layer).map_err(|e| self.internal(&e))?;
                 for dict in state {
                     self.snapshot(&dict)?;
                 }
-                let forward = self.getattr(me, "forward")?;
-                let called = self.call(forward, args)?;
+                let method = self.getattr(me, method)?;
+                let called = self.call(method, args)?;
                 if let Called::Entered(_) = called {
                     self.frame_mut().skipped = skipped.map(Arc::new);
                 }
@@ -545,17 +546,17 @@ impl<'py> Executor<'py> {
     /// How a layer is called where the capture stands. The backend sees the real layer, not what the journal will have
     /// made of it (a hook that was registered, an attribute that was set): its `__call__` sees both.
     fn layer_call_now(&self, layer: &Bound<'py, PyAny>) -> Result<LayerCall, Stop> {
-        let mut call = self.backend.layer_call(layer);
+        let mut call = self.backend.layers().call(layer);
         // A break inside of a leaf would not be seen.
         if call == LayerCall::Leaf
-            && let Ok(forward) = layer.get_type().getattr("forward")
-            && control::asked(&forward).is_some()
+            && let Ok(method) = layer.get_type().getattr(self.backend.layers().method())
+            && control::asked(&method).is_some()
         {
-            call = LayerCall::Forward;
+            call = LayerCall::Method;
         }
         let state = match call {
-            LayerCall::Leaf => self.backend.leaf_state(layer),
-            LayerCall::Forward => self.backend.call_state(layer),
+            LayerCall::Leaf => self.backend.layers().leaf_state(layer),
+            LayerCall::Method => self.backend.layers().call_state(layer),
             LayerCall::Simulate | LayerCall::Break(_) => return Ok(call),
         };
         let state = state.map_err(|e| self.internal(&e))?;

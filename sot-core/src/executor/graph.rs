@@ -24,10 +24,11 @@ impl<'py> Executor<'py> {
     /// The framework refuses: the graph breaks, unless it is for extents that vary.
     pub(super) fn refused(&mut self, error: BuildError) -> Stop {
         self.step.refused_inside = error.inside;
+        let why = error.told(self.py);
         // Memory from outside is not the graph's, whatever its extents are.
-        match self.extents_vary() && error.why.reason != Reason::InplaceTensor {
-            true => self.needs_fixed_extents(error.why),
-            false => Stop::Break(error.why),
+        match self.extents_vary() && why.reason != Reason::InplaceTensor {
+            true => self.needs_fixed_extents(why),
+            false => Stop::Break(why),
         }
     }
 

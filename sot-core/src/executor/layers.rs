@@ -22,7 +22,7 @@ impl<'py> Executor<'py> {
     ) -> Result<Option<VarId>, Stop> {
         let [layer, name, value] = *args.positional.as_slice() else { return Ok(None) };
         let is_layer = args.keywords.is_empty() && matches!(self.var(layer).kind, VarKind::Layer(_));
-        if !is_layer || !self.backend.layer_writer(self.py).is_some_and(|writer| writer.is(callee)) {
+        if !is_layer || !self.backend.layers().writer(self.py).is_some_and(|writer| writer.is(callee)) {
             return Ok(None);
         }
         let Some(name) = self.constant_str(name) else { return Ok(None) };
@@ -38,10 +38,10 @@ impl<'py> Executor<'py> {
         let object = self.known_object(layer).ok_or_else(not_simulated)?;
         let object = self.objects.get(self.py, object);
         let value_class = self.class_of(value)?;
-        let store = self.backend.layer_store(&object, &value_class).ok_or_else(not_simulated)?;
+        let store = self.backend.layers().store(&object, &value_class).ok_or_else(not_simulated)?;
         // Who reads it asks these dicts, as long as nobody else has a say.
         self.class_lookup(&class, "__getattr__")?;
-        let dicts = self.backend.clone().layer_attr_dicts(&object);
+        let dicts = self.backend.clone().layers().attr_dicts(&object);
         if dicts.is_empty() || !self.is_kept_as_before(layer, &object, name, store)? {
             return Err(not_simulated());
         }
@@ -112,7 +112,7 @@ impl<'py> Executor<'py> {
             Overlay::Deleted => Ok(false),
             Overlay::Set(before) => {
                 let class = self.class_of(VarId(before.0))?;
-                Ok(self.backend.layer_store(object, &class) == Some(store))
+                Ok(self.backend.layers().store(object, &class) == Some(store))
             }
         }
     }

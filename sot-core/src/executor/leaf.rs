@@ -1,7 +1,7 @@
 //! What the call of a leaf layer depends on besides its state: the code of its class, as far as programs patch it.
 //!
-//! A leaf runs as one statement, and the simulation sees nothing of what its `forward` calls. The names that the code of
-//! `forward` uses are looked up as it would look them up: in its globals, and one step further in modules (`F.relu`).
+//! A leaf runs as one statement, and the simulation sees nothing of what its method calls. The names that the code of
+//! the method uses are looked up as it would look them up: in its globals, and one step further in modules (`F.relu`).
 //! Those must lead to the same functions, with the same code, at the next call.
 
 use super::Executor;
@@ -16,14 +16,14 @@ impl<'py> Executor<'py> {
     /// The class of a leaf does what it did.
     pub(super) fn guard_leaf_class(&mut self, class: &Bound<'py, PyAny>) -> Result<(), Stop> {
         let before = self.guards.len();
-        let forward = self.class_lookup(class, "forward")?;
+        let method = self.class_lookup(class, self.backend.clone().layers().method())?;
         if self.guards.len() == before {
             // This class was here already.
             return Ok(());
         }
         self.class_lookup(class, "__call__")?;
-        match forward {
-            Some(forward) if facts::is_function(&forward) => self.guard_names_of(&forward),
+        match method {
+            Some(method) if facts::is_function(&method) => self.guard_names_of(&method),
             _ => Ok(()),
         }
     }

@@ -47,7 +47,7 @@ impl<'py> Executor<'py> {
     /// What `layer.name = value` calls, if its class has a method of the program for that.
     fn write_of_layer(&mut self, layer: VarId, name: &str, value: Option<VarId>) -> Result<Option<Write>, Stop> {
         let class = self.class_of(layer)?;
-        let (own, writer) = (self.class_lookup(&class, "__setattr__")?, self.backend.layer_writer(self.py));
+        let (own, writer) = (self.class_lookup(&class, "__setattr__")?, self.backend.layers().writer(self.py));
         let (Some(own), Some(writer)) = (own, writer) else { return Ok(None) };
         if own.is(&writer) || !facts::is_function(&own) {
             return Ok(None);

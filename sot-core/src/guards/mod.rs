@@ -27,7 +27,7 @@ pub use blame::{Blame, cut};
 pub use names::{GuardText, Root, in_words};
 pub use steps::Seen;
 
-use crate::backend::{Always, AmbientCheck};
+use crate::backend::{AmbientCheck, nothing_ambient};
 use crate::captured::Captured;
 use crate::cpython::Slots;
 use crate::cpython::facts::is_written_class;
@@ -261,7 +261,7 @@ impl NativeGuards {
     /// Guards that always hold.
     pub fn always() -> NativeGuards {
         NativeGuards {
-            ambient: Arc::new(Always),
+            ambient: nothing_ambient(),
             stamped: Mutex::default(),
             steps: Steps::default(),
             reference: None,

@@ -324,7 +324,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     fn writer_of_layer(&self, object: VarId) -> Option<Bound<'py, PyAny>> {
         let VarKind::Layer(LayerVar { object, .. }) = &self.captured.var(object).kind else { return None };
         let class = self.captured.objects.get_ref(self.py, *object).get_type();
-        let writer = crate::backend::registered()?.layer_writer(self.py)?;
+        let writer = crate::backend::registered()?.layers().writer(self.py)?;
         type_facts::raw(&class, "__setattr__").is_some_and(|own| !own.is(&writer)).then_some(writer)
     }
 

@@ -211,7 +211,7 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
 }
 
 /// Tensors in variables that are objects anyway: from before, or given to what runs at the break. Others may have borrowed their
-/// memory in ways that nobody sees (`tensor.value().get_tensor()` of Paddle), so they live as long as their frames hold them, where a
+/// memory in ways that nobody sees (an object of C that was asked for its pointer), so they live as long as their frames hold them, where a
 /// frame names such a way. One that the graph alone has is not made for that.
 fn tensors_at_hand(captured: &Captured) -> HashSet<VarId> {
     let borrows = |name: &str| registered().is_some_and(|backend| backend.borrows_memory(name));

@@ -33,14 +33,14 @@ mod uses;
 
 pub use stand_in::{stand_in_for, waiting};
 
-use crate::backend::GraphBuilder;
+use crate::backend::{Form, GraphBuilder};
 use crate::captured::{Captured, Outcome};
 use crate::code_unit::assemble;
 use crate::frame;
 use crate::graph_fn::GraphFunction;
 use crate::objects::stable_repr;
 use crate::shapes::Shape;
-use crate::stop::{Reason, Stop};
+use crate::stop::{Reason, Stop, Why};
 use crate::user_frames::Shown;
 use crate::variables::{TensorSource, VarId, VarKind};
 use emit::Emitter;
@@ -236,13 +236,13 @@ fn finish_graph(
     let (tensors, numbers): (Vec<usize>, Vec<usize>) = used.iter().partition(|at| **at < captured.graph.inputs.len());
     let values: Vec<Py<PyAny>> =
         outputs.iter().map(|s| captured.objects.get(py, captured.graph.values[&s.0]).unbind()).collect();
-    let mut finished =
-        builder.finish(py, &tensors, &values).map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
+    let mut finished = builder
+        .finish(py, &tensors, &values)
+        .map_err(|e| Stop::Fallback(Why { reason: Reason::BackendFailed, ..e.told(py) }))?;
     let all: Vec<_> = captured.graph.all_inputs().collect();
     if numbers.iter().any(|at| captured.graph.examples.contains(&all[*at].symbol.0)) {
         // It was built with an example of each.
-        finished.compiled = None;
-        finished.replay_only = Some("a number that varies is an operand".to_owned());
+        finished.form = Form::ReplayOnly("a number that varies is an operand".to_owned());
     }
     let (inputs, input_vars) = used.iter().map(|at| (all[*at].symbol, all[*at].var)).unzip();
     let graph = GraphFunction::new(py, captured, inputs, input_vars, outputs.to_vec(), finished)?;

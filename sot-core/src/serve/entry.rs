@@ -11,6 +11,7 @@ use super::recording;
 use super::share::Share;
 use super::trial::{Server, Turn, Unguarded};
 use super::verified;
+use crate::backend::function_name;
 use crate::capture::Subject;
 use crate::cpython::entry::{EntryBody, attribute_of_class, entry_parts};
 use crate::cpython::trampoline::trampoline;
@@ -33,15 +34,14 @@ use std::time::Instant;
 pub static MAKER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 /// What makes the entry that lies in a layer, of the method of its class.
 pub static MAKER_IN_LAYERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-/// What a layer is called by.
-pub const FORWARD: &str = "forward";
 
 /// `full_graph=True`: a break is the user's error.
 fn require_full_graph(entry: Option<&Entry>) -> PyResult<()> {
     let Some(entry) = entry else {
-        return Err(PyRuntimeError::new_err(
-            "full_graph=True, but the function was not captured: `sot.explain(function, ..)` says why. Or use full_graph=False",
-        ));
+        return Err(PyRuntimeError::new_err(format!(
+            "full_graph=True, but the function was not captured: `{}(function, ..)` says why. Or use full_graph=False",
+            function_name("explain")
+        )));
     };
     match entry.report.breaks.first() {
         None => Ok(()),

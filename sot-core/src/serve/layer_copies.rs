@@ -4,7 +4,7 @@
 //! takes the attributes as they are, and the copy would run the original. So the class from which layers have their call is given a
 //! `__copy__` which does what `copy.copy` does without one, and makes the copy an entry of its own.
 
-use super::entry::FORWARD;
+use crate::backend::layer_method;
 use crate::cpython::facts;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -18,9 +18,9 @@ def __copy__(self):
     if isinstance(made, str):
         return self
     copied = copy._reconstruct(self, None, *made)
-    own = getattr(self, "__dict__", {}).get(FORWARD)
-    if copied is not self and own is not None and getattr(copied, "__dict__", {}).get(FORWARD) is own and type(own) is Entry:
-        delattr(copied, FORWARD)
+    own = getattr(self, "__dict__", {}).get(METHOD)
+    if copied is not self and own is not None and getattr(copied, "__dict__", {}).get(METHOD) is own and type(own) is Entry:
+        delattr(copied, METHOD)
         to_static(copied)
     return copied
 "#;
@@ -39,7 +39,7 @@ pub fn copy_as_layers(layer: &Bound<'_, PyAny>) -> PyResult<()> {
     let Some(base) = facts::mro(&class).iter().filter(calls).last() else { return Ok(()) };
     let globals = PyDict::new(py);
     globals.set_item("__name__", "sot")?;
-    globals.set_item("FORWARD", FORWARD)?;
+    globals.set_item("METHOD", layer_method())?;
     globals.set_item("Entry", crate::cpython::entry::bound_entry_type(py)?)?;
     globals.set_item("to_static", super::MAKER.get(py).map(|maker| maker.bind(py)))?;
     py.run(SOURCE, Some(&globals), None)?;

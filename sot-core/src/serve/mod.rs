@@ -40,7 +40,7 @@ mod watched;
 pub mod weight;
 
 pub use ending::prepare as prepare_for_the_end;
-pub use entry::{FORWARD, FunctionEntry, MAKER, MAKER_IN_LAYERS, Options};
+pub use entry::{FunctionEntry, MAKER, MAKER_IN_LAYERS, Options};
 pub use hook::{Hook, NestedHook, process_hook};
 pub use layer_copies::copy_as_layers;
 pub use lookup::inside_capture;

@@ -78,6 +78,9 @@ class Break:
     @property
     def cure(self) -> str:
         """What to write instead, or that nothing needs to be done."""
+    @property
+    def cause(self) -> Optional[str]:
+        """What the framework raised when it was asked for the operation while the graph was built: class and text."""
 
 @final
 class Report:

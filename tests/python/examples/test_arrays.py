@@ -156,3 +156,52 @@ def test_another_shape_is_another_capture():
 def test_programs_without_arrays_are_left_alone():
     captured = arrays.to_static(lambda a, b: a + b)
     assert captured(1, 2) == 3 and captured("a", "b") == "ab"
+
+
+def test_an_exception_of_the_framework_is_told_in_the_report():
+    def f(a, b):
+        c = a + 1
+        if c is None:
+            return a
+        try:
+            return c["row"]
+        except TypeError:
+            return c
+
+    report = arrays.explain(f)(x(), x())
+    (found,) = report.breaks
+    assert (found.code, found.cause) == ("api-rejected", "TypeError: 'str' object cannot be interpreted as an integer")
+    assert arrays.explain(lambda a: arrays.show(a + 1))(x()).breaks[0].cause is None
+
+
+def test_messages_name_the_functions_as_a_program_calls_them():
+    with pytest.raises(TypeError, match=r"^arrays\.to_static: .* as in arrays\.to_static\(f\) or @arrays\.to_static$"):
+        arrays.to_static(3)
+    with pytest.raises(TypeError, match=r"^arrays\.add_break_apis: "):
+        arrays.add_break_apis([3])
+
+
+def test_tensors_in_containers_and_results_that_nobody_needs():
+    def f(a, parts):
+        total = parts["first"] + parts["rest"][0]
+        a + total
+        return total * a
+
+    check(f, x(), {"first": x(), "rest": [row()]})
+
+
+def test_values_of_a_compiled_graph_are_let_go_of_as_in_eager_execution():
+    import gc
+    import weakref
+
+    def f(a):
+        b = a + 1
+        return b * 2
+
+    captured = arrays.to_static(f)
+    for _ in range(15):
+        last = captured(x())
+    alive = weakref.ref(last)
+    del last
+    gc.collect()
+    assert alive() is None

@@ -62,3 +62,16 @@ def test_the_innermost_cause():
     assert first.function in ("f", "__deepcopy__")
     if first.function == "f":
         assert "(at " in first.reason and ":" in first.reason.split("(at ")[1]
+
+
+def test_what_the_framework_raised():
+    def f(x):
+        y = x + 1
+        try:
+            return toy.matmul(y, y)
+        except ValueError:
+            return y
+
+    (found,) = toy.explain(f)(t([1.0])).breaks
+    assert (found.code, found.cause) == ("api-rejected", "ValueError: matmul of [1] and [1]")
+    assert toy.explain(branches)(t([1.0])).breaks[0].cause is None

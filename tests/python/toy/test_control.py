@@ -191,13 +191,13 @@ def test_a_promise_in_a_frame_that_the_hook_takes_warns():
 @pytest.mark.parametrize(
     "call, text",
     [
-        (lambda: toy.add_break_apis([3]), r"sot.add_break_apis: expected a list of functions, builtin functions or classes, as in .*, not int"),
-        (lambda: toy.add_break_apis(None), r"sot.add_break_apis: expected a list of functions, builtin functions or classes, as in .*, not NoneType"),
-        (lambda: toy.add_break_apis([list.append]), r"sot.add_break_apis: expected a list of .*, not method_descriptor"),
-        (lambda: toy.ignore_module("re"), r"sot.ignore_module: expected a list of modules, as in .*, not str"),
-        (lambda: toy.ignore_module([len]), r"sot.ignore_module: expected a list of modules, as in .*, not builtin_"),
-        (lambda: toy.not_to_static(3), r"sot.not_to_static: expected a Python function, not int"),
-        (lambda: psdb.check_no_breakgraph(len), r"sot.psdb.check_no_breakgraph: expected a Python function, not builtin_"),
+        (lambda: toy.add_break_apis([3]), r"toy_backend.add_break_apis: expected a list of functions, builtin functions or classes, as in .*, not int"),
+        (lambda: toy.add_break_apis(None), r"toy_backend.add_break_apis: expected a list of functions, builtin functions or classes, as in .*, not NoneType"),
+        (lambda: toy.add_break_apis([list.append]), r"toy_backend.add_break_apis: expected a list of .*, not method_descriptor"),
+        (lambda: toy.ignore_module("re"), r"toy_backend.ignore_module: expected a list of modules, as in .*, not str"),
+        (lambda: toy.ignore_module([len]), r"toy_backend.ignore_module: expected a list of modules, as in .*, not builtin_"),
+        (lambda: toy.not_to_static(3), r"toy_backend.not_to_static: expected a Python function, not int"),
+        (lambda: psdb.check_no_breakgraph(len), r"toy_backend.psdb.check_no_breakgraph: expected a Python function, not builtin_"),
     ],
 )
 def test_bad_input(call, text):

@@ -94,7 +94,7 @@ def test_topics_are_switched_off_again(caplog):
 
 @pytest.mark.parametrize("topics, error", [(("brakes",), ValueError), ((3,), TypeError), (("breaks", None), TypeError)])
 def test_what_is_no_topic_is_refused(topics, error):
-    with pytest.raises(error, match=r"sot\.set_logs: .*breaks"):
+    with pytest.raises(error, match=r"toy_backend\.set_logs: .*breaks"):
         toy.set_logs(*topics)
 
 

@@ -2,15 +2,15 @@
 
 use crate::builder::{Builder, describe, dtype_class};
 use crate::graph;
-use crate::layers::{self, ATTR_DICTS, Layers, SOURCE};
+use crate::layers::{Layers, SOURCE};
 use crate::mode;
 use crate::op::Meta;
 use crate::tensor::Tensor;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, FreeAxis, Given, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts,
-    Surroundings, Switch, TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, FreeAxis, Given, GraphBuilder, Kind, Mode, Parts, Surroundings, Switch,
+    TensorCheck, TensorMeta,
 };
 use sot_core::stop::{Reason, Why};
 use std::collections::HashMap;
@@ -102,17 +102,13 @@ impl AmbientCheck for GradMode {
 }
 
 impl Backend for Toy {
-    fn name(&self) -> &'static str {
-        "toy"
+    fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+        value.cast::<Tensor>().ok().map(|tensor| tensor.get().told(value.py())).transpose()
     }
 
     /// Asked for every object that the translator meets, so cheap questions come first: the exact type, then identity.
     /// What is not the framework's is `Unknown`, never a guess. A subclass of the tensor class may have given every
     /// operator another meaning, so it stops a capture.
-    fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
-        value.cast::<Tensor>().ok().map(|tensor| tensor.get().told(value.py())).transpose()
-    }
-
     fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind {
         let py = obj.py();
         if obj.is_exact_instance_of::<Tensor>() {
@@ -184,34 +180,8 @@ impl Backend for Toy {
             && matches!(name, "__add__" | "__sub__" | "__mul__" | "__truediv__" | "__gt__" | "__lt__")
     }
 
-    fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
-        self.layers.call(layer)
-    }
-
-    /// Lets the translator read `self.weight` without simulating `Layer.__getattr__`; so only while that is ours.
-    fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
-        if self.layers.is_layer(layer) && self.layers.inherits(layer, "__getattr__") { ATTR_DICTS } else { &[] }
-    }
-
-    fn layer_writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.layers.writer(py)
-    }
-
-    /// What `Layer.__setattr__` does, in words that the translator understands.
-    fn layer_store(&self, _layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
-        self.layers.store(class)
-    }
-
-    /// A leaf is one statement, so the translator sees nothing of what it reads: name it all.
-    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let mut dicts = Vec::new();
-        layers::state(layer, &mut dicts)?;
-        Ok(dicts)
-    }
-
-    /// That there are no hooks is what `layer_call` answered by.
-    fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        Ok(vec![layers::member(layer, "_hooks")?])
+    fn layers(&self) -> &dyn sot_core::backend::Layers {
+        &*self.layers
     }
 
     /// A board that nobody listens to calls nobody.

@@ -41,7 +41,7 @@ fn no(reason: Reason, detail: impl Into<String>) -> BuildError {
 /// The framework raised: what the user will see when the operation runs eagerly after the break.
 fn raised(py: Python<'_>, name: &str, cause: PyErr) -> BuildError {
     let text = format!("{name}: {}", cause.value(py));
-    BuildError { cause: Some(cause), ..no(Reason::ApiRejected, text) }
+    BuildError { cause: Some(Box::new(cause)), ..no(Reason::ApiRejected, text) }
 }
 
 /// Names that write to an operand. Symbolic values have no memory to write to.
@@ -259,30 +259,20 @@ impl GraphBuilder for Builder {
             of_outside || outputs[..*i].iter().any(|other| other != *o && owner(other) == owner(o))
         });
         if let Some((i, _)) = shared {
-            return Ok(Finished {
-                compiled: None,
-                replay_only: Some(format!("output {i} is a view")),
-                op_count,
-                effects,
-            });
+            return Ok(Finished::replay_only(format!("output {i} is a view"), op_count).with_effects(effects));
         }
         if self.acted {
-            let replay_only = Some("something is published".to_owned());
-            return Ok(Finished { compiled: None, replay_only, op_count, effects });
+            return Ok(Finished::replay_only("something is published", op_count).with_effects(effects));
         }
-        let compiled = Compiled { graph, inputs, outputs };
-        Ok(Finished { compiled: Some(Box::new(compiled)), replay_only: None, op_count, effects })
+        Ok(Finished::compiled(Compiled { graph, inputs, outputs }, op_count).with_effects(effects))
     }
 }
 
 /// Meta data in the translator's words.
 pub(crate) fn describe(meta: &crate::op::Meta) -> TensorMeta {
-    TensorMeta {
-        shape: meta.shape.iter().map(|d| *d as i64).collect(),
-        dtype: meta.element.name().into(),
-        place: "host".into(),
-        requires_grad: meta.requires_grad,
-    }
+    TensorMeta::new(meta.shape.iter().map(|d| *d as i64), meta.element.name())
+        .with("host")
+        .with(if meta.requires_grad { "grad" } else { "" })
 }
 
 /// The dtype object of an element type, for the classifier.

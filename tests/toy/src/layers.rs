@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
-use sot_core::backend::{LayerCall, LayerStore};
+use sot_core::backend::{self, LayerCall, LayerStore};
 use std::ffi::CStr;
 
 /// Frames of code under this prefix are the framework's, see `Backend::skip_paths`.
@@ -15,7 +15,7 @@ pub(crate) const SOURCE: &str = "<toy_backend>";
 const TEXT: &str = concat!(include_str!("layers.py"), "\0");
 
 /// The instance dicts that `Layer.__getattr__` looks into, in its order.
-pub(crate) const ATTR_DICTS: &[&str] = &["_parameters", "_sub_layers", "_buffers"];
+const ATTR_DICTS: &[&str] = &["_parameters", "_sub_layers", "_buffers"];
 
 pub(crate) struct Layers {
     base: Py<PyType>,
@@ -59,13 +59,47 @@ impl Layers {
         }
     }
 
-    /// What sets attributes of layers.
-    pub(crate) fn writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+    fn plain_call(&self, layer: &Bound<'_, PyAny>) -> bool {
+        let hooks = member(layer, "_hooks").map(|h| h.is_empty());
+        self.inherits(layer, "__call__") && hooks.unwrap_or(false)
+    }
+
+    fn is_leaf(&self, layer: &Bound<'_, PyAny>, depth: usize) -> bool {
+        let overridden = || layer.getattr("__dict__")?.contains(intern!(layer.py(), "forward"));
+        depth > 0
+            && self.own.iter().any(|c| layer.get_type().is(c))
+            && self.plain_call(layer)
+            && !overridden().unwrap_or(true)
+            && sublayers(layer).is_ok_and(|all| all.iter().all(|l| self.is_leaf(l, depth - 1)))
+    }
+}
+
+impl backend::Layers for Layers {
+    fn method(&self) -> &'static str {
+        "forward"
+    }
+
+    /// Hooks and own protocols are simulated; a leaf is our class, and all that it contains is too.
+    fn call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
+        match () {
+            () if !self.plain_call(layer) => LayerCall::Simulate,
+            () if self.is_leaf(layer, 16) => LayerCall::Leaf,
+            () => LayerCall::Method,
+        }
+    }
+
+    /// Lets the translator read `self.weight` without simulating `Layer.__getattr__`; so only while that is ours.
+    fn attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
+        if self.is_layer(layer) && self.inherits(layer, "__getattr__") { ATTR_DICTS } else { &[] }
+    }
+
+    fn writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.base.bind(py).getattr("__setattr__").ok()
     }
 
-    /// Tensors and layers go to dicts of their own, and the instance dict keeps what it has.
-    pub(crate) fn store(&self, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+    /// What `Layer.__setattr__` does, in words that the translator understands: tensors and layers go to dicts of their own, and the
+    /// instance dict keeps what it has.
+    fn store(&self, _layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
         let class = class.cast::<PyType>().ok()?;
         let of = |base: &Bound<'_, PyType>| class.is_subclass(base).unwrap_or(false);
         Some(match () {
@@ -79,31 +113,20 @@ impl Layers {
         })
     }
 
-    fn plain_call(&self, layer: &Bound<'_, PyAny>) -> bool {
-        let hooks = member(layer, "_hooks").map(|h| h.is_empty());
-        self.inherits(layer, "__call__") && hooks.unwrap_or(false)
+    /// A leaf is one statement, so the translator sees nothing of what it reads: name it all.
+    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let mut dicts = Vec::new();
+        state(layer, &mut dicts)?;
+        Ok(dicts)
     }
 
-    /// Hooks and own protocols are simulated; a leaf is our class, and all that it contains is too.
-    pub(crate) fn call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
-        match () {
-            () if !self.plain_call(layer) => LayerCall::Simulate,
-            () if self.is_leaf(layer, 16) => LayerCall::Leaf,
-            () => LayerCall::Forward,
-        }
-    }
-
-    fn is_leaf(&self, layer: &Bound<'_, PyAny>, depth: usize) -> bool {
-        let overridden = || layer.getattr("__dict__")?.contains(intern!(layer.py(), "forward"));
-        depth > 0
-            && self.own.iter().any(|c| layer.get_type().is(c))
-            && self.plain_call(layer)
-            && !overridden().unwrap_or(true)
-            && sublayers(layer).is_ok_and(|all| all.iter().all(|l| self.is_leaf(l, depth - 1)))
+    /// That there are no hooks is what `call` answered by.
+    fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        Ok(vec![member(layer, "_hooks")?])
     }
 }
 
-pub(crate) fn member<'py>(layer: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+fn member<'py>(layer: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyDict>> {
     Ok(layer.getattr("__dict__")?.get_item(name)?.cast_into()?)
 }
 
@@ -112,7 +135,7 @@ fn sublayers<'py>(layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>>
 }
 
 /// Every dict that a call of a leaf reads, its sub-layers' included; the empty ones too: something may be added.
-pub(crate) fn state<'py>(layer: &Bound<'py, PyAny>, into: &mut Vec<Bound<'py, PyDict>>) -> PyResult<()> {
+fn state<'py>(layer: &Bound<'py, PyAny>, into: &mut Vec<Bound<'py, PyDict>>) -> PyResult<()> {
     into.push(layer.getattr("__dict__")?.cast_into()?);
     for name in ATTR_DICTS.iter().chain(&["_hooks"]) {
         into.push(member(layer, name)?);

@@ -7,7 +7,9 @@ use anyhow::Result;
 /// The one directory that knows CPython's insides.
 const DOOR: &str = "sot-core/src/cpython/";
 
-const FRAMEWORKS: [&str; 6] = ["paddle", "torch", "tensorflow", "mindspore", "mxnet", "oneflow"];
+/// Frameworks, and what only some of them call so.
+const FRAMEWORKS: [&str; 9] =
+    ["paddle", "torch", "tensorflow", "mindspore", "mxnet", "oneflow", "stop_gradient", "requires_grad", "no_grad"];
 
 pub(super) fn framework_names(sources: &Sources) -> Result<Vec<Violation>> {
     let named = |token: &Token| {

@@ -49,7 +49,7 @@ impl Operations for LayerVar {
     fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
         let class = ex.class_of(me)?;
         let own = ex.class_lookup(&class, "__setattr__")?;
-        if let Some(writer) = ex.backend.clone().layer_writer(ex.py)
+        if let Some(writer) = ex.backend.clone().layers().writer(ex.py)
             && !own.is_some_and(|own| own.is(&writer))
         {
             return Err(Stop::brk(Reason::UserCode, "__setattr__"));

@@ -1,4 +1,4 @@
-//! Tuples and lists, subclasses without behaviour of their own included (named tuples, Paddle's `Size`).
+//! Tuples and lists, subclasses without behaviour of their own included (named tuples, a framework's shapes).
 //!
 //! The items of a sourced sequence are wrapped when it is looked at: its length is guarded then, and each item by
 //! the path `sequence[i]` when it is itself looked at.

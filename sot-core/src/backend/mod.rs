@@ -15,17 +15,25 @@
 //!   [`Finished::effects`], and the translator takes it back.
 //! - A compiled graph gives what eager execution gives, bit for bit and attribute for attribute. The translator
 //!   compares the two in the first calls ([`CompiledGraph::difference`]) and drops the compiled form where they
-//!   differ; but numbers may agree by chance, so what is known to be inexact is [`Finished::replay_only`].
+//!   differ; but numbers may agree by chance, so what is known to be inexact is [`Form::ReplayOnly`].
 //! - Ambient modes that captured code changes ([`Backend::switch`]) are of the simulation alone: the builder is told, a replay
 //!   changes them for its statements and puts them back, and rewritten code makes them what they are at the end.
 //! - So are flags of tensors that captured code sets ([`Backend::is_flag`]): a replay sets them, and puts back those of its inputs.
 //! - Aliasing is the builder's duty: if eager execution would give an output that shares memory with an
 //!   input or with another output, the compiled graph must reproduce that, or `finish` answers
-//!   [`Finished::replay_only`] and the statements are run eagerly one by one (always exact).
+//!   [`Form::ReplayOnly`] and the statements are run eagerly one by one (always exact).
 //! - Missing abilities default to a break reason, never to a guess.
+
+mod defaults;
+mod extents;
+mod layers;
+pub mod tracing;
 
 use crate::code_unit::records::Promises;
 use crate::stop::{Reason, Why};
+pub use defaults::{Known, nothing_ambient};
+pub use extents::{Extent, FreeAxis};
+pub use layers::{LayerCall, LayerStore, Layers};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -67,43 +75,31 @@ pub enum Kind {
     Unknown,
 }
 
-/// How a layer is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LayerCall {
-    /// As one `call_layer` statement: its class belongs to the framework, and so does all that it contains.
-    Leaf,
-    /// By simulating its `forward`: calling it is nothing but calling `forward`.
-    Forward,
-    /// By simulating the `__call__` of its class (hooks, a call protocol of its own).
-    Simulate,
-    /// Not simulated.
-    Break(Why),
-}
-
-/// Where a layer keeps a value that is set as an attribute. Wherever the name was before, reading it finds the new value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LayerStore {
-    /// In the instance dict, as long as none of the [`Backend::layer_attr_dicts`] has the name.
-    Own,
-    /// In this one of the attribute dicts, as long as no other one has the name.
-    Dict {
-        name: &'static str,
-        /// Whether the instance dict lets go of the name; else it must not have it.
-        leaves_own: bool,
-        /// Other containers in the instance dict in which the framework takes a note of it.
-        notes: &'static [&'static str],
-    },
-}
-
-/// Shape, type and place of a tensor: what a graph is specialised on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a graph is specialised on: shape and type of a tensor, and whatever else of it an operation may depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TensorMeta {
     /// Extents; -1 where unknown until run time.
     pub shape: SmallVec<[i64; 6]>,
+    /// Its type, in the framework's words.
     pub dtype: Box<str>,
-    pub place: Box<str>,
-    /// Whether gradients flow to it (`not stop_gradient`).
-    pub requires_grad: bool,
+    /// Other facts in the framework's words: the place where it is, whether gradients flow to it. They are compared and shown as they are.
+    pub facts: SmallVec<[Box<str>; 2]>,
+}
+
+impl TensorMeta {
+    /// Of a framework where nothing but shape and type matters.
+    pub fn new(shape: impl IntoIterator<Item = i64>, dtype: &str) -> TensorMeta {
+        TensorMeta { shape: shape.into_iter().collect(), dtype: dtype.into(), facts: SmallVec::new() }
+    }
+
+    /// With one more fact; an empty one is none.
+    #[must_use]
+    pub fn with(mut self, fact: &str) -> TensorMeta {
+        if !fact.is_empty() {
+            self.facts.push(fact.into());
+        }
+        self
+    }
 }
 
 impl fmt::Display for TensorMeta {
@@ -115,33 +111,23 @@ impl fmt::Display for TensorMeta {
             }
             if *d < 0 { f.write_str("?")? } else { write!(f, "{d}")? }
         }
-        write!(f, "] {}{}", self.place, if self.requires_grad { " grad" } else { "" })
+        f.write_str("]")?;
+        self.facts.iter().try_for_each(|fact| write!(f, " {fact}"))
     }
 }
 
 /// A native check that an object is a tensor with the meta data seen at capture (exact type included).
 pub trait TensorCheck: Send + Sync {
+    /// Whether it is one. Asked at each call, of any object.
     fn matches(&self, tensor: Borrowed<'_, '_, PyAny>) -> bool;
 }
 
 /// A native check that the framework's ambient state (grad mode, amp, default dtype, ...) is that of the capture.
 pub trait AmbientCheck: Send + Sync {
+    /// Whether it is.
     fn matches(&self, py: Python<'_>) -> bool;
     /// One line per fact, for `explain`.
     fn describe(&self) -> Vec<String>;
-}
-
-/// An ambient state that does not matter.
-pub(crate) struct Always;
-
-impl AmbientCheck for Always {
-    fn matches(&self, _py: Python<'_>) -> bool {
-        true
-    }
-
-    fn describe(&self) -> Vec<String> {
-        Vec::new()
-    }
 }
 
 /// What a program can tell of a tensor, by name.
@@ -152,6 +138,7 @@ pub type Mode = u32;
 
 /// What a [`Kind::Switch`] call does.
 pub struct Switch<'py> {
+    /// The mode that it changes.
     pub mode: Mode,
     /// What the mode becomes. Values of a mode are immutable, and equal ones are one object.
     pub value: Bound<'py, PyAny>,
@@ -161,6 +148,7 @@ pub struct Switch<'py> {
 
 /// What the answer about a call may depend on, beside its arguments: the place in the program that the simulation is at.
 pub struct Surroundings<'a, 'py> {
+    /// Whether an object is a symbolic value.
     pub is_value: &'a dyn Fn(&Bound<'py, PyAny>) -> bool,
     /// What a mode is here.
     pub mode: &'a dyn Fn(Mode) -> PyResult<Bound<'py, PyAny>>,
@@ -182,6 +170,7 @@ pub enum CallKind {
 /// What an operation changes that the graph has not made, and that stays changed: from the least to the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acts {
+    /// It changes nothing.
     #[default]
     Nothing,
     /// The memory of tensors.
@@ -195,19 +184,23 @@ pub enum Acts {
 /// How an argument of an operation is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given<'a> {
+    /// By its position.
     At(usize),
+    /// By its name.
     Named(&'a str),
 }
 
 /// One operation to append.
 pub struct OpCall<'a, 'py> {
+    /// How it is called.
     pub kind: CallKind,
-    /// For messages and StatementIR: `paddle.add`, `reshape`, `__add__`, `Conv2D`.
+    /// For messages and StatementIR: `framework.add`, `reshape`, `__add__`, `Conv2D`.
     pub name: &'a str,
     /// `None` for a method that is looked up on `args[0]`.
     pub callee: Option<&'a Bound<'py, PyAny>>,
     /// Python values with symbolic values in place of tensors, containers included.
     pub args: &'a Bound<'py, PyTuple>,
+    /// The same, by name.
     pub kwargs: Option<&'a Bound<'py, PyDict>>,
     /// How far it may act ([`GraphBuilder::acts`]).
     pub may_act: Acts,
@@ -216,17 +209,21 @@ pub struct OpCall<'a, 'py> {
 /// A line of the user's program, innermost last: for the framework's own error messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserFrame {
+    /// As the code has it.
     pub file: std::sync::Arc<str>,
+    /// Its name.
     pub function: std::sync::Arc<str>,
+    /// From 1.
     pub line: u32,
 }
 
 /// The framework refused; the translator breaks the graph here.
 #[derive(Debug)]
 pub struct BuildError {
+    /// For reports and counters.
     pub why: Why,
     /// The exception that the framework raised, if any: kept for reports, never shown to the user's program.
-    pub cause: Option<PyErr>,
+    pub cause: Option<Box<PyErr>>,
     /// What stands against the call is in what the function does inside, and not in what it is given: where it is written in Python, its
     /// body is simulated instead.
     pub inside: bool,
@@ -237,17 +234,53 @@ impl BuildError {
     pub fn new(why: Why) -> BuildError {
         BuildError { why, cause: None, inside: false }
     }
+
+    /// The operation `name` is refused, with this text.
+    pub fn rejected(name: &str, text: impl fmt::Display) -> BuildError {
+        BuildError::new(Why::new(Reason::ApiRejected, format!("{name}: {text}")))
+    }
+
+    /// Why, with what is behind it, for reports.
+    pub(crate) fn told(self, py: Python<'_>) -> Why {
+        let told = |error: Box<PyErr>| {
+            let (class, text) = (error.get_type(py), error.value(py).to_string());
+            let name = class.qualname().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
+            let module = class.module().map_or_else(|_| "builtins".to_owned(), |module| module.to_string());
+            let name = if module == "builtins" { name } else { format!("{module}.{name}") };
+            if text.is_empty() { name.into() } else { format!("{name}: {text}").into() }
+        };
+        Why { cause: self.cause.map(told), ..self.why }
+    }
+
+    /// The framework raised while it was asked for the operation `name`.
+    pub fn raised(py: Python<'_>, name: &str, cause: PyErr) -> BuildError {
+        let refused = BuildError::rejected(name, cause.value(py));
+        BuildError { cause: Some(Box::new(cause)), ..refused }
+    }
+}
+
+/// The framework raised: so may eager execution.
+impl From<PyErr> for BuildError {
+    fn from(cause: PyErr) -> BuildError {
+        let text = Python::attach(|py| cause.value(py).to_string());
+        BuildError { cause: Some(Box::new(cause)), ..BuildError::new(Why::new(Reason::ApiRejected, text)) }
+    }
 }
 
 /// What reading an attribute of a symbolic tensor gives.
 pub enum Attr<'py> {
     /// A value that follows from guarded meta data; immutable.
     Constant(Bound<'py, PyAny>),
-    /// A new mutable object at each read (Paddle's `shape`): a list or list subclass of constants.
+    /// A new mutable object at each read (a shape that is a list): a list or list subclass of constants.
     Fresh(Bound<'py, PyAny>),
     /// A new mutable object at each read, or a tuple, of the extents of a value some of which vary: `example` holds what they
     /// are at this call, as eager has it.
-    Extents { example: Bound<'py, PyAny>, known_by: SmallVec<[Extent; 6]> },
+    Extents {
+        /// What they are at this call.
+        example: Bound<'py, PyAny>,
+        /// How each is known.
+        known_by: SmallVec<[Extent; 6]>,
+    },
     /// A method; calling it appends a `call_method` statement.
     Method,
     /// An operation (`x.T`) that was appended; a symbolic value. Replayed as `getattr(x, name)`.
@@ -262,106 +295,12 @@ pub enum Attr<'py> {
     Default,
     /// What the framework keeps beside the tensor behind an input, and its own operations change ([`Acts::OnState`]): a gradient. It is None,
     /// or a tensor, of another object at each read; C gives it without an effect. Read when the graph runs ([`GraphBuilder::kept`]).
-    /// `expected`: how it is behind such an operation of this graph, if it is a tensor then and that can be told.
-    Kept { expected: Option<TensorMeta> },
+    Kept {
+        /// How it is behind such an operation of this graph, if it is a tensor then and that can be told.
+        expected: Option<TensorMeta>,
+    },
     /// Only known at run time.
     Break(Why),
-}
-
-/// An axis along which the extent of a tensor varies, and how far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FreeAxis {
-    pub axis: usize,
-    pub least: i64,
-    pub most: i64,
-}
-
-impl FreeAxis {
-    /// Whether an extent is within the bounds.
-    pub fn holds(&self, extent: i64) -> bool {
-        (self.least..=self.most).contains(&extent)
-    }
-}
-
-/// How an extent of a symbolic value is known, in the numbers of each call.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Extent {
-    /// It is the same at each call.
-    Fixed,
-    /// It is that of an input, by its number, along an axis of it.
-    OfInput {
-        input: usize,
-        axis: usize,
-    },
-    /// It is a number of the program's, by its number among those that the builder was told of
-    /// ([`GraphBuilder::number_that_varies`]).
-    OfNumber(usize),
-    /// This number, as a part of others.
-    Number(i64),
-    Sum(Box<[Extent; 2]>),
-    Difference(Box<[Extent; 2]>),
-    Product(Box<[Extent; 2]>),
-    /// Rounded down.
-    Quotient(Box<[Extent; 2]>),
-    /// The larger one of two.
-    Largest(Box<[Extent; 2]>),
-    /// The smaller one.
-    Smallest(Box<[Extent; 2]>),
-}
-
-impl Extent {
-    /// What it is, where `of_input` tells the extents of inputs by number and axis, and `of_number` the numbers of the program. `None`:
-    /// nobody can tell.
-    pub fn value(
-        &self,
-        of_input: &dyn Fn(usize, usize) -> Option<i64>,
-        of_number: &dyn Fn(usize) -> Option<i64>,
-    ) -> Option<i64> {
-        let value = |part: &Extent| part.value(of_input, of_number);
-        let both = |parts: &[Extent; 2]| Some((value(&parts[0])?, value(&parts[1])?));
-        match self {
-            Extent::Fixed => None,
-            Extent::Number(number) => Some(*number),
-            Extent::OfInput { input, axis } => of_input(*input, *axis),
-            Extent::OfNumber(number) => of_number(*number),
-            Extent::Sum(parts) => both(parts).and_then(|(left, right)| left.checked_add(right)),
-            Extent::Difference(parts) => both(parts).and_then(|(left, right)| left.checked_sub(right)),
-            Extent::Product(parts) => both(parts).and_then(|(left, right)| left.checked_mul(right)),
-            Extent::Quotient(parts) => both(parts).and_then(|(left, right)| left.checked_div_euclid(right)),
-            Extent::Largest(parts) => both(parts).map(|(left, right)| left.max(right)),
-            Extent::Smallest(parts) => both(parts).map(|(left, right)| left.min(right)),
-        }
-    }
-
-    /// The inputs, by number, whose extents it is computed of.
-    pub fn inputs(&self) -> Vec<usize> {
-        let mut inputs = Vec::new();
-        self.visit(&mut |part| {
-            inputs.extend(if let Extent::OfInput { input, .. } = part { Some(*input) } else { None })
-        });
-        inputs
-    }
-
-    /// The numbers of the program of which it is computed.
-    pub fn numbers(&self) -> Vec<usize> {
-        let mut numbers = Vec::new();
-        self.visit(&mut |part| numbers.extend(if let Extent::OfNumber(number) = part { Some(*number) } else { None }));
-        numbers
-    }
-
-    /// Whatever it is computed of, and itself.
-    fn visit(&self, visit: &mut dyn FnMut(&Extent)) {
-        visit(self);
-        match self {
-            Extent::Fixed | Extent::Number(_) | Extent::OfInput { .. } | Extent::OfNumber(_) => {}
-            Extent::Sum(parts)
-            | Extent::Difference(parts)
-            | Extent::Product(parts)
-            | Extent::Quotient(parts)
-            | Extent::Largest(parts)
-            | Extent::Smallest(parts) => parts.iter().for_each(|part| part.visit(visit)),
-        }
-    }
 }
 
 /// A graph under construction.
@@ -379,7 +318,7 @@ pub trait GraphBuilder {
         Err(BuildError::new(Why::new(Reason::ApiRejected, "extents that vary")))
     }
     /// A number of the program that may be another one at each call, though at least 2, and is `now` in this one: from now on it may be
-    /// an [`Extent`], by the number that is given back, and each graph with such a one is [`Finished::replay_only`]. What is refused
+    /// an [`Extent`], by the number that is given back, and each graph with such a one is [`Form::ReplayOnly`]. What is refused
     /// from then on is asked once more in a graph without. `None`: extents are those of tensors alone.
     fn number_that_varies(&mut self, _py: Python<'_>, _now: i64) -> Option<usize> {
         None
@@ -397,7 +336,7 @@ pub trait GraphBuilder {
     ///
     /// An operation that writes its first operand in place gives that same value back, or `None` where it gives nothing
     /// (`__setitem__`). The value stands for the tensor from then on as before, so it must keep its shape and type, and the graph is
-    /// [`Finished::replay_only`] unless the compiled form writes the same memory. Where the memory is not one that the graph has made,
+    /// [`Form::ReplayOnly`] unless the compiled form writes the same memory. Where the memory is not one that the graph has made,
     /// it is refused unless it may act ([`OpCall::may_act`]).
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError>;
     /// How the operation that was appended last *acts*: changes what the graph has not made, as a write to the memory of an
@@ -410,18 +349,19 @@ pub trait GraphBuilder {
     /// Read an attribute of a symbolic value.
     fn getattr<'py>(
         &mut self,
-        value: &Bound<'py, PyAny>,
+        _value: &Bound<'py, PyAny>,
         name: &str,
-        at: &[UserFrame],
-    ) -> Result<Attr<'py>, BuildError>;
+        _at: &[UserFrame],
+    ) -> Result<Attr<'py>, BuildError> {
+        Ok(Attr::Break(Why::new(Reason::TensorAttribute, name)))
+    }
     /// A symbolic value for what an attribute of the value of an input gives, which has said [`Attr::Kept`]: another at each read.
     fn kept<'py>(
         &mut self,
-        value: &Bound<'py, PyAny>,
+        _value: &Bound<'py, PyAny>,
         name: &str,
         _meta: &TensorMeta,
     ) -> Result<Bound<'py, PyAny>, BuildError> {
-        let _ = value;
         Err(BuildError::new(Why::new(Reason::TensorAttribute, name)))
     }
     /// An ambient mode has another value for all that follows. The real mode stays as it is.
@@ -443,15 +383,40 @@ pub trait GraphBuilder {
     -> Result<Finished, BuildError>;
 }
 
+/// The form in which a closed graph runs.
+pub enum Form {
+    /// As the framework has compiled it, where that turns out to be faster.
+    Compiled(Box<dyn CompiledGraph>),
+    /// Its statements are called one by one, which is always exact: nothing else is, or there is no compiled form, for this reason.
+    ReplayOnly(String),
+}
+
 /// A closed graph.
 pub struct Finished {
-    /// The compiled form; `None` if only replay is exact or possible, with the reason in `replay_only`.
-    pub compiled: Option<Box<dyn CompiledGraph>>,
-    pub replay_only: Option<String>,
+    /// How it runs.
+    pub form: Form,
     /// Operations in the framework's graph.
     pub op_count: usize,
     /// What a run, compiled or replayed, changes beside giving outputs; `None` for a pure graph.
     pub effects: Option<Box<dyn Effects>>,
+}
+
+impl Finished {
+    /// A pure graph that is compiled.
+    pub fn compiled(graph: impl CompiledGraph + 'static, op_count: usize) -> Finished {
+        Finished { form: Form::Compiled(Box::new(graph)), op_count, effects: None }
+    }
+
+    /// A pure graph that is only replayed, and why.
+    pub fn replay_only(why: impl Into<String>, op_count: usize) -> Finished {
+        Finished { form: Form::ReplayOnly(why.into()), op_count, effects: None }
+    }
+
+    /// With these effects.
+    #[must_use]
+    pub fn with_effects(self, effects: Option<Box<dyn Effects>>) -> Finished {
+        Finished { effects, ..self }
+    }
 }
 
 /// What a run of a graph changes beside giving outputs. Pure graphs have none and pay nothing.
@@ -480,13 +445,16 @@ pub trait CompiledGraph: Send + Sync {
         inputs: &[Borrowed<'_, 'py, PyAny>],
     ) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>>;
     /// By what a program could tell the compiled outputs from those of eager execution: a number, an attribute, whether
-    /// gradients flow. Asked in the first calls; as exact as the framework can be. `None`: by nothing.
+    /// gradients flow. Asked in the first calls; as exact as the framework can be. `None`: by nothing. By default what
+    /// [`Backend::told_of`] tells of both is compared.
     fn difference<'py>(
         &self,
-        py: Python<'py>,
+        _py: Python<'py>,
         compiled: &[Bound<'py, PyAny>],
         eager: &[Bound<'py, PyAny>],
-    ) -> PyResult<Option<String>>;
+    ) -> PyResult<Option<String>> {
+        defaults::difference(compiled, eager)
+    }
     /// By how much its first run takes longer than later ones, as far as is known: replay serves until that may pay.
     fn making_takes(&self) -> Duration {
         Duration::ZERO
@@ -494,19 +462,36 @@ pub trait CompiledGraph: Send + Sync {
     /// The graph will be replayed from now on: what runs need may be freed.
     fn retire(&self, _py: Python<'_>) {}
     /// The framework's own text of the graph, for reports.
-    fn text(&self, py: Python<'_>) -> String;
+    fn text(&self, _py: Python<'_>) -> String {
+        String::new()
+    }
     /// Objects kept alive, for Python's cycle collector.
     fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
 }
 
 /// A tensor framework. Used as `dyn`; one per process.
 pub trait Backend: Send + Sync + 'static {
-    /// `paddle`
-    fn name(&self) -> &'static str;
     /// What an object is. Must be cheap and must not run user code.
     fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind;
+    /// Shape, type and whatever else of a tensor an operation may depend on. It runs no code of the program.
     fn tensor_meta(&self, tensor: &Bound<'_, PyAny>) -> PyResult<TensorMeta>;
-    fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>>;
+    /// The type whose instances are tensors, for `isinstance` on a symbolic value: the class of an input tensor is
+    /// kept with it, the class of a computed one is this.
+    fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+    /// An empty graph, and the mode in which the framework builds one. [`tracing::Tracing`] is one for frameworks that have none.
+    fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>>;
+
+    // Layers, and what is guarded.
+
+    /// The framework's layers, if it has any ([`Kind::Layer`]).
+    fn layers(&self) -> &dyn Layers {
+        &layers::NoLayers
+    }
+    /// The check that is made of a tensor at each call. By default its class and meta data are compared, which takes longer than what a
+    /// framework can do by itself.
+    fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>> {
+        Ok(Box::new(defaults::SameMeta::new(self, tensor)?))
+    }
     /// As [`Backend::tensor_check`], of a tensor whose extents along these axes may be any within bounds: one graph serves them all
     /// ([`GraphBuilder::input_that_varies`]). `None`: each extent has a graph of its own.
     fn tensor_check_that_varies(
@@ -524,8 +509,11 @@ pub trait Backend: Send + Sync + 'static {
     fn extent(&self, _tensor: &Bound<'_, PyAny>, _axis: usize) -> Option<i64> {
         None
     }
-    /// The ambient state as it is now. Where it is what it was before, give the same check again: a call asks each only once.
-    fn ambient(&self, py: Python<'_>) -> PyResult<Arc<dyn AmbientCheck>>;
+    /// The ambient state as it is now. Where it is what it was before, give the same check again: a call asks each only once. By default
+    /// there is none.
+    fn ambient(&self, _py: Python<'_>) -> PyResult<Arc<dyn AmbientCheck>> {
+        Ok(nothing_ambient())
+    }
     /// Why nothing can be captured right now (the framework is already building a static graph, ...).
     fn unavailable(&self, _py: Python<'_>) -> Option<Why> {
         None
@@ -559,10 +547,6 @@ pub trait Backend: Send + Sync + 'static {
     fn may_do_nothing(&self, _name: &str) -> bool {
         false
     }
-    /// Whether a layer holds others and is nothing else: all that it does, calls included, is its class's Python.
-    fn is_container(&self, _layer: &Bound<'_, PyAny>) -> bool {
-        false
-    }
     /// Whether an operation that acts on this object runs no code of the program, as things are now. Asked before each that may
     /// ([`Acts::OnAnything`]). `callee`: the function, where it is none of the object's class alone. `reached`: the tensors that flow into
     /// the graph.
@@ -590,28 +574,6 @@ pub trait Backend: Send + Sync + 'static {
     /// them apart, and other tensors. It runs no code of the program. `None`: this is no tensor. Asked by `SOT_VERIFY=1` alone.
     fn told_of<'py>(&self, _value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
         Ok(None)
-    }
-    /// How calling this layer is simulated.
-    fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall;
-    /// Names of the instance dicts in which the class's `__getattr__` looks for an attribute, in order
-    /// (`_parameters`, `_sub_layers`, `_buffers`); empty if the class of this object has no such fallback.
-    fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str];
-    /// The function by which layers set attributes: the `__setattr__` of their base. One that a class of the program has is simulated and
-    /// ends in it.
-    fn layer_writer<'py>(&self, _py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        None
-    }
-
-    /// Where that function puts a value of this class; `None` if it has other effects.
-    fn layer_store(&self, _layer: &Bound<'_, PyAny>, _class: &Bound<'_, PyAny>) -> Option<LayerStore> {
-        None
-    }
-    /// For a leaf layer: every dict whose content a call of it depends on (instance dicts, parameters, buffers, hooks,
-    /// of sub-layers too).
-    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>>;
-    /// For a layer whose call is [`LayerCall::Forward`]: the dicts that this answer depended on (its hooks).
-    fn call_state<'py>(&self, _layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        Ok(Vec::new())
     }
     /// The result of a [`Kind::Foldable`] function; arguments may contain symbolic values. It may be an object that the framework
     /// keeps, if [`Backend::ambient`] knows when it is another one.
@@ -663,16 +625,14 @@ pub trait Backend: Send + Sync + 'static {
         None
     }
     /// Python code under these path prefixes is the framework's: never captured as a frame of its own.
-    fn skip_paths(&self, py: Python<'_>) -> Vec<String>;
+    fn skip_paths(&self, _py: Python<'_>) -> Vec<String> {
+        Vec::new()
+    }
     /// Whether the graph breaks inside of a function of the framework. Where it does not, the call of the function is the break, as for
     /// the standard library: helpers that do much in Python and nothing on tensors. Nothing below an `__init__` is taken apart.
     fn is_taken_apart(&self, _file: &str, _function: &str) -> bool {
         true
     }
-    /// The type whose instances are tensors, for `isinstance` on a symbolic value: the class of an input tensor is
-    /// kept with it, the class of a computed one is this.
-    fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
-    fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>>;
     /// Names of modules whose functions the framework was asked to leave alone, beside those given to `sot.ignore_module`.
     fn ignored_modules(&self, _py: Python<'_>) -> Vec<String> {
         Vec::new()
@@ -695,6 +655,23 @@ pub fn register(backend: Arc<dyn Backend>) -> bool {
 /// New code asks the framework something, and there is none: it was made by a process that had one.
 pub(crate) fn none_registered() -> PyErr {
     PyRuntimeError::new_err("sot: no framework is registered; import the package that registers one (`import sot`)")
+}
+
+static MODULE: OnceLock<String> = OnceLock::new();
+
+/// The Python functions are in this module, or in the package around it.
+pub(crate) fn python_functions_are_in(module: &str) {
+    let _ = MODULE.set(module.split('.').next().unwrap_or(module).to_owned());
+}
+
+/// A Python function of the translator, as a program calls it: for messages.
+pub(crate) fn function_name(function: &str) -> String {
+    format!("{}.{function}", MODULE.get().map_or("sot", String::as_str))
+}
+
+/// The method that a program writes of a layer ([`Layers::method`]).
+pub(crate) fn layer_method() -> &'static str {
+    registered().map_or("__call__", |backend| backend.layers().method())
 }
 
 /// The process's backend.
