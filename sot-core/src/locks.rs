@@ -35,7 +35,7 @@ pub(crate) fn held<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> 
         Lock::Plain => i64::from(value.call_method0("locked").ok()?.is_truthy().ok()?),
         Lock::Recursive => {
             // Nothing else tells.
-            let text = value.repr().ok()?.to_string();
+            let text = crate::cpython::signals::asking(py, || Ok(value.repr()?.to_string()))?;
             let number = |name: &str| -> Option<i64> {
                 text.split_whitespace().find_map(|word| word.strip_prefix(name))?.parse().ok()
             };

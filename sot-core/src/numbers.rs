@@ -2,7 +2,7 @@
 //!
 //! Operands are exact ints, floats and bools, so that no code of the program runs.
 
-use crate::cpython::facts;
+use crate::cpython::{facts, signals};
 use crate::type_facts;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyValueError;
@@ -164,7 +164,7 @@ pub(crate) fn computed<'py>(
     let py = left.py();
     let right = || right.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("an operand is missing"));
     let compared = |how| left.rich_compare(right()?, how);
-    match op {
+    let compute = || match op {
         _ if op.is_of_math() => function_of_math(py, op).and_then(|function| match op.is_binary() {
             true => right().and_then(|right| function.call1((left, right))),
             false => function.call1((left,)),
@@ -211,8 +211,12 @@ pub(crate) fn computed<'py>(
         Arithmetic::RoundTo => right().and_then(|right| left.call_method1("__round__", (right,))),
         Arithmetic::Format => right().and_then(|spec| left.call_method1("__format__", (spec,))),
         _ => Err(pyo3::exceptions::PyTypeError::new_err("no number")),
+    };
+    match op {
+        // What is often not there is not asked for twice.
+        Arithmetic::Item | Arithmetic::Has => compute().ok(),
+        _ => signals::asking(py, compute),
     }
-    .ok()
 }
 
 /// The extent of a tensor along an axis, as the framework says.

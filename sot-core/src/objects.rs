@@ -4,6 +4,7 @@
 //! plain data; whoever needs the object looks it up here. An object has one number however often it is added. Beside it:
 //! the number of a variable, and what may be said of any object.
 
+use crate::cpython::signals;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -78,7 +79,7 @@ pub fn constant_repr(object: &Bound<'_, PyAny>) -> Option<String> {
             Err(_) => object.is_none() || is_constant_type(&ty) && !ty.is(object.py().get_type::<PyCode>()),
         }
     }
-    is_shown(object, DEEP).then(|| object.repr().ok().map(|text| text.to_string())).flatten()
+    is_shown(object, DEEP).then(|| signals::asking(object.py(), || Ok(object.repr()?.to_string()))).flatten()
 }
 
 /// `repr` where it is stable, `<type name>` where it would show an address or ask the program.

@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::{PyMemoryError, PyRecursionError, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyAnyMethods, PyDict, PyModule};
@@ -277,6 +277,22 @@ pub fn raise_soon(error: PyErr) {
     drop(soon);
     // SAFETY: the function may be called at any time. If it is refused, 32 others are waiting, that raise this one, too.
     unsafe { pyo3::ffi::Py_AddPendingCall(Some(raise_now), std::ptr::null_mut()) };
+}
+
+/// Asks C for something that has no effect and runs no code of the program, where nobody hears of an error: `repr` and arithmetic
+/// of long numbers look at signals, so that what a handler raises comes out of them. It is raised in the next frame then.
+pub fn asking<T>(py: Python<'_>, ask: impl Fn() -> PyResult<T>) -> Option<T> {
+    ask().or_else(|error| ask_again(py, error, &ask).ok_or(())).ok()
+}
+
+/// What does not fail again while no handler runs has failed by one.
+#[cold]
+fn ask_again<T>(py: Python<'_>, error: PyErr, ask: &dyn Fn() -> PyResult<T>) -> Option<T> {
+    let again = deferring(py, ask).and_then(Result::ok);
+    if again.is_some() || !error.is_instance_of::<PyException>(py) || raised_by_handler(py, &error) {
+        raise_soon(error);
+    }
+    again
 }
 
 /// Handlers that are due run, and what they or earlier ones have raised is raised here.

@@ -1,5 +1,7 @@
 """Signal handlers: they run in the user's program, in the main thread, and never in the middle of a capture."""
 
+import _thread
+import functools
 import os
 import signal
 import threading
@@ -314,3 +316,53 @@ def test_captured_code_of_a_handler_takes_nothing_of_the_program_below():
         signal.setitimer(signal.ITIMER_REAL, 0)
     assert len(met) > 20
     assert all(values in ([2.0], [4.0]) for values in met)
+
+
+def met_on_the_way(entry, *args):
+    """C trips the signal and calls the entry: no instruction of Python is between, so that whoever looks at signals first meets it."""
+    trip = functools.partial(_thread.interrupt_main)
+    return list(map(functools.partial.__call__, [trip, functools.partial(entry, *args)]))
+
+
+def times(x, n):
+    return x * n
+
+
+def written_out(x, n):
+    return x * 2, repr(n * 2) == "6"
+
+
+def behind_a_break(x, n):
+    toy.graph_break()
+    return x * n
+
+
+class Calls:
+    """A handler that is no function."""
+
+    def __call__(self, number, frame):
+        raise Late("now")
+
+
+@pytest.mark.parametrize("handler", ["function", "object", "keyboard"])
+@pytest.mark.parametrize("program", [times, written_out, behind_a_break])
+def test_guards_and_what_is_said_of_a_miss_do_not_swallow_it(program, handler):
+    """`repr` looks at signals, wherever it is called."""
+    raised = KeyboardInterrupt if handler == "keyboard" else Late
+
+    def function(number, frame):
+        raise Late("now")
+
+    handlers = {"function": function, "object": Calls(), "keyboard": signal.default_int_handler}
+    signal.signal(signal.SIGINT, handlers[handler])
+    toy.reset()
+    entry = toy.to_static(program)
+    for n in range(1, 9):
+        entry(t([1.0]), n)
+        for given in (n, n + 1):
+            with pytest.raises(raised):
+                met_on_the_way(entry, t([1.0]), given)
+            expected, result = program(t([1.0]), given), entry(t([1.0]), given)
+            assert repr(result) == repr(expected)
+    stats = toy.stats()
+    assert stats["hits"] > 0 and stats["graphs"] > 0
