@@ -398,9 +398,9 @@ impl Given<'_> {
 
     /// The next frame, filled with its values.
     fn frame(&mut self, ex: &mut Executor<'_>, shape: &FrameShape) -> Result<Frame, Stop> {
-        let globals = shape.globals.bind(ex.py).clone();
-        let builtins = ex.builtins_of(&globals, None)?;
-        let globals = ex.objects.add(&globals);
+        let py = ex.py;
+        let globals = ex.objects.add(shape.globals.bind(py));
+        let builtins = ex.objects.add(shape.builtins.bind(py));
         let mut frame = Frame::new(shape.unit.clone(), globals, builtins);
         for slot in &shape.stack {
             let var = match slot {

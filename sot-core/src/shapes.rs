@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub struct FrameShape {
     pub unit: Arc<CodeUnit>,
     pub globals: Py<PyAny>,
+    /// Those it has begun with, whatever its globals have under that name by now.
+    pub builtins: Py<PyAny>,
     /// Index of the instruction at which the frame goes on, or that waits for a call.
     pub ip: usize,
     /// What becomes of the result that the frame waits for; `None` for the innermost frame, which runs.
@@ -118,6 +120,7 @@ impl FrameShape {
         FrameKey {
             code: self.unit.address(),
             globals: self.globals.as_ptr() as usize,
+            builtins: self.builtins.as_ptr() as usize,
             ip: self.ip,
             awaits: self.awaits,
             stack: self.stack.clone(),
@@ -158,6 +161,7 @@ impl FrameShape {
         FrameShape {
             unit: self.unit.clone(),
             globals: self.globals.clone_ref(py),
+            builtins: self.builtins.clone_ref(py),
             ip: self.ip,
             awaits: self.awaits,
             stack: self.stack.clone(),
@@ -228,6 +232,7 @@ impl Shape {
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         for frame in self.frames.iter().chain(self.waiting.iter().map(|waiting| &waiting.frame)) {
             visit(&frame.globals);
+            visit(&frame.builtins);
             frame.apart.iter().for_each(|apart| visit(&apart.traceback));
         }
     }
@@ -238,6 +243,7 @@ impl Shape {
 pub struct FrameKey {
     code: usize,
     globals: usize,
+    builtins: usize,
     ip: usize,
     awaits: Option<Awaits>,
     stack: Vec<SlotShape>,

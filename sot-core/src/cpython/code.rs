@@ -119,6 +119,21 @@ fn keep_constants(code: &Bound<'_, PyCode>, consts: &[Py<PyAny>]) -> PyResult<()
     Ok(())
 }
 
+/// The frames of a function have these builtins, whatever its globals say when it is made. Up to 3.9 each frame asks its globals.
+pub fn set_builtins(function: &Bound<'_, PyAny>, builtins: &Bound<'_, PyAny>) {
+    #[cfg(Py_3_10)]
+    if super::facts::is_function(function) {
+        let raw = function.as_ptr().cast::<ffi::PyFunctionObject>();
+        // SAFETY: a live function, by its type; the field owns a reference, and what it held goes when it is the new one's.
+        unsafe {
+            let old = std::mem::replace(&mut (*raw).func_builtins, builtins.clone().into_ptr());
+            drop(Bound::from_owned_ptr_or_opt(function.py(), old));
+        }
+    }
+    #[cfg(not(Py_3_10))]
+    let _ = (function, builtins);
+}
+
 /// Makes a function of `code`. `closure` must have one cell per free variable.
 pub fn new_function<'py>(
     py: Python<'py>,

@@ -67,7 +67,7 @@ pub use caches::{
     table_of_cache, take_back_miss,
 };
 pub use call::{call_method_vectorcall, call_slots, call_slots_kw};
-pub use code::{VERSION, build_code, new_function, read_code};
+pub use code::{VERSION, build_code, new_function, read_code, set_builtins};
 pub use entry::{EntryBody, EntryParts, entry_parts, new_entry};
 pub use frame::FrameView;
 pub use hook::{Decision, FrameHook, Misfit, Token};

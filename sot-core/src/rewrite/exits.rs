@@ -146,6 +146,7 @@ impl Generators<'_> {
         FrameShape {
             unit: frame.unit.clone(),
             globals: captured.objects.get(py, frame.globals).unbind(),
+            builtins: captured.objects.get(py, frame.builtins).unbind(),
             ip,
             awaits,
             stack: stack

@@ -23,6 +23,7 @@ fn shape(py: Python<'_>, captured: &Captured, frame: &Frame) -> FrameShape {
     FrameShape {
         unit: frame.unit.clone(),
         globals: captured.objects.get(py, frame.globals).unbind(),
+        builtins: captured.objects.get(py, frame.builtins).unbind(),
         ip: frame.ip,
         awaits: None,
         held: 0,

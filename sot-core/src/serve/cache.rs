@@ -7,6 +7,7 @@
 //!   are made where no call meets the others ([`CodeCache::settles`]).
 //! - Guards are checked without a lock: a check may let another thread run.
 
+use super::function::function_for;
 use super::misses::{self, Counts, Miss};
 use super::policy::{self, Generality, Losses, Worth};
 use super::resume_point::ResumePoint;
@@ -15,9 +16,8 @@ use crate::backend::AmbientCheck;
 use crate::capture::{Became, Break, Capture, Subject};
 use crate::capture_all;
 use crate::captured::Captured;
-use crate::code_unit::function_of;
 use crate::cpython::holders::{self, Holders};
-use crate::cpython::{Slots, facts, gc};
+use crate::cpython::{Slots, gc};
 use crate::executor::Found;
 use crate::graph_fn::{Choice, GraphFunction, Stage};
 use crate::guards::{Asked, GuardText, NativeGuards, Root, in_words};
@@ -25,12 +25,11 @@ use crate::occupants::Shared;
 use crate::replay::WRONG_SHAPE;
 use crate::stats::{STATS, count};
 use crate::stop::{Reason, Stop, Why};
-use crate::type_facts;
 use crate::user_frames::{self, Shown};
 use crate::varying::Varying;
 use pyo3::exceptions::{PyAttributeError, PyIndexError, PyKeyError, PyUnboundLocalError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCode, PyTuple};
+use pyo3::types::PyCode;
 use sot_opcodes::Op;
 use sot_tracker::Origin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -212,24 +211,7 @@ impl Guarded {
                 Action::Original { calls_out: false }
             }
             Became::Code(rewritten) => {
-                let (globals, closure) = match subject {
-                    Subject::Function { function, in_frames, .. } => {
-                        let no_function = || Stop::fallback(Reason::NotPython, "");
-                        let parts = facts::func_parts(function).ok_or_else(no_function)?;
-                        let closure = match parts.closure {
-                            // Those of the first frame would live as long as the entry.
-                            Some(closure) if *in_frames => {
-                                Some(type_facts::empty_cells(&closure).map_err(|e| Stop::internal(&e))?)
-                            }
-                            closure => closure.map(|c| c.to_owned()),
-                        };
-                        (parts.globals.to_owned(), closure)
-                    }
-                    Subject::Continuation { shape, .. } => (shape.frames[0].globals.bind(py).clone(), None),
-                };
-                let closure = closure.as_ref().and_then(|c| c.cast::<PyTuple>().ok());
-                let function = function_of(py, rewritten.code.bind(py), &globals, closure)
-                    .map_err(|e| Stop::fallback(Reason::InternalError, e.to_string()))?;
+                let function = function_for(py, subject, rewritten.code.bind(py))?;
                 report.graph = rewritten.graph.as_ref().map(Arc::downgrade);
                 report.code = rewritten.text;
                 report.points = rewritten.requests.iter().filter_map(|asks| point_of(asks.bind(py))).collect();

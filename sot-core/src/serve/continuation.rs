@@ -22,7 +22,7 @@ use crate::cpython::holders;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::signals;
 use crate::cpython::traceback::Asker;
-use crate::cpython::{OwnedSlots, Slots, held, new_function};
+use crate::cpython::{OwnedSlots, Slots, held, new_function, set_builtins};
 use crate::engine::registries;
 use crate::occupants::Shared;
 use crate::shapes::{FrameKey, FrameShape, GeneratorAt, Shape};
@@ -340,9 +340,11 @@ impl Continuation {
             let first = arguments.0.remove(inner.stack_values());
             arguments.0.insert(0, first);
         }
-        let globals = self.point.in_name_of().unwrap_or(inner).globals.bind(py).cast::<PyDict>()?;
+        let named = self.point.in_name_of().unwrap_or(inner);
+        let globals = named.globals.bind(py).cast::<PyDict>()?;
         let closure = (inner.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
         let function = new_function(py, &code, globals, None, closure.as_ref())?;
+        set_builtins(&function, named.builtins.bind(py));
         let cells = closure.clone();
         let ticket = held::hold(arguments, code.as_ptr() as usize, None, None);
         let mut generator = None;

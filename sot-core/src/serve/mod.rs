@@ -17,6 +17,7 @@ pub mod continuation;
 mod driver;
 mod ending;
 mod entry;
+mod function;
 mod go_on;
 mod half_done;
 mod hook;

@@ -9,7 +9,7 @@ use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::cpython::thread::{handled, set_handled};
 use crate::cpython::traceback::Asker;
-use crate::cpython::{OwnedSlots, Slots, new_function};
+use crate::cpython::{OwnedSlots, Slots, new_function, set_builtins};
 use crate::frame::{PutBack, asks_as_given, asks_for, catches_at, depth_in_handler, handler_at, put_back};
 use crate::shapes::{Apart, FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
 use crate::user_frames;
@@ -429,6 +429,7 @@ fn new_generator<'py>(py: Python<'py>, shape: &WaitingShape, mut values: Vec<Val
     }
     let closure = (frame.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
     let function = new_function(py, &code, frame.globals.bind(py).cast::<PyDict>()?, None, closure.as_ref())?;
+    set_builtins(&function, frame.builtins.bind(py));
     let values: Vec<Py<PyAny>> = values.into_iter().flatten().collect();
     let generator = function.call1(PyTuple::new(py, values)?)?;
     if let Some(qualname) = frame.unit.generator_qualname() {
