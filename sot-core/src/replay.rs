@@ -563,14 +563,10 @@ impl Replay {
         registers: &Registers<'py>,
         args: Slots<'_>,
     ) -> bool {
-        let on: Vec<_> = statement
-            .args
-            .iter()
-            .filter_map(|arg| match arg {
-                Operand::Symbol(on) => registers[on.0 as usize].as_ref(),
-                _ => None,
-            })
-            .collect();
+        let on = match statement.args.first() {
+            Some(Operand::Symbol(on)) => registers[on.0 as usize].as_ref(),
+            _ => None,
+        };
         let callee = match &step.action {
             Action::Object(callee) => Some(callee.bind(py)),
             _ => None,
@@ -579,7 +575,7 @@ impl Replay {
         let given = tensors.filter_map(|(at, _)| args.get(py, at).map(|tensor| tensor.to_owned()));
         let reached: Vec<_> = given.chain(self.of_leaves.iter().map(|tensor| tensor.bind(py).clone())).collect();
         let by_itself = |on| registered().is_some_and(|backend| backend.acts_by_itself(callee, on, &reached));
-        on.is_empty() || !on.into_iter().all(by_itself)
+        !on.is_some_and(by_itself)
     }
 
     pub(crate) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
