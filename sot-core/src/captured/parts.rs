@@ -140,11 +140,16 @@ impl Captured {
         self.found_outside(var) || matches!(kind, Constant(_) | List(_) | Tuple(_) | Dict(_) | Set(_))
     }
 
+    /// Whether the frame of a generator that waits shows a value in a variable, needed or not.
+    pub(crate) fn is_seen_in_generators(&self, var: VarId) -> bool {
+        self.is_at_hand(var) || matches!(self.var(var).kind, VarKind::Tensor(_))
+    }
+
     /// Locals that the frame of a generator has when it waits, as an object or to become one: also those that it does not need. Who looks
     /// at its frame sees them, and they live as long as it does.
     pub(crate) fn locals_of_object(&self, frame: &Frame) -> Vec<u32> {
         let mut locals = self.live_locals(frame);
-        let seen = |var: VarId| self.is_at_hand(var) || matches!(self.var(var).kind, VarKind::Tensor(_));
+        let seen = |var: VarId| self.is_seen_in_generators(var);
         let others = frame.locals.iter().enumerate().filter(|(_, var)| !frame.is_hidden() && var.is_some_and(seen));
         locals.extend(others.map(|(local, _)| local as u32));
         locals.sort_unstable();

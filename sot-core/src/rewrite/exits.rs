@@ -211,17 +211,24 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
     found
 }
 
-/// Tensors in variables that are objects anyway: from before, or given to what runs at the break. Others may have borrowed their
-/// memory in ways that nobody sees (an object of C that was asked for its pointer), so they live as long as their frames hold them, where a
-/// frame names such a way. One that the graph alone has is not made for that.
+/// Names of what refers to an object without holding it.
+const REFERS_WEAKLY: [&str; 8] =
+    ["weakref", "_weakref", "ref", "proxy", "finalize", "WeakValueDictionary", "WeakKeyDictionary", "WeakSet"];
+
+/// Tensors in variables, or held for a call, that are objects anyway: from before, or given to what runs at the break. Others may have
+/// borrowed their memory in ways that nobody sees (an object of C that was asked for its pointer), or refer to them weakly, so they live as
+/// long as their frames hold them, where a frame names such a way. One that the graph alone has is not made for that.
 fn tensors_at_hand(captured: &Captured) -> HashSet<VarId> {
-    let borrows = |name: &str| registered().is_some_and(|backend| backend.borrows_memory(name));
+    let borrows =
+        |name: &str| REFERS_WEAKLY.contains(&name) || registered().is_some_and(|backend| backend.borrows_memory(name));
     if !captured.frames.iter().any(|frame| frame.unit.code.names.iter().any(|name| borrows(name))) {
         return HashSet::new();
     }
     let is_tensor = |var: &VarId| matches!(captured.var(*var).kind, VarKind::Tensor(_));
-    let locals = captured.frames.iter().flat_map(|frame| frame.locals.iter().flatten()).copied().filter(is_tensor);
-    let (from_before, computed): (Vec<VarId>, Vec<VarId>) = locals.partition(|var| captured.found_outside(*var));
+    let locals = captured.frames.iter().flat_map(|frame| frame.locals.iter().flatten());
+    let held = captured.frames.iter().flat_map(|frame| &frame.stack[frame.stack.len() - frame.held..]);
+    let tensors = locals.chain(held).copied().filter(is_tensor);
+    let (from_before, computed): (Vec<VarId>, Vec<VarId>) = tensors.partition(|var| captured.found_outside(*var));
     let mut found: HashSet<VarId> = from_before.into_iter().collect();
     if let Some(frame) = captured.frames.last().filter(|_| !computed.is_empty()) {
         let given = all_within(captured, frame.stack.clone());
@@ -296,7 +303,8 @@ pub(super) fn exit(
         let at = if innermost { ip } else { frame.ip };
         // What a frame holds while it waits is needed only where that could be seen.
         let (values, held) = frame.stack.split_at(frame.stack.len() - if innermost { 0 } else { frame.held });
-        let held: Vec<VarId> = held.iter().copied().filter(|var| captured.lives_on(*var)).collect();
+        let held = held.iter().copied().filter(|var| captured.lives_on(*var) || at_hand.contains(var));
+        let held: Vec<VarId> = held.collect();
         let stack: Vec<Item> = match innermost {
             true => inner_stack.clone(),
             false => values.iter().chain(&held).map(|v| item(captured, *v)).collect(),
@@ -316,8 +324,8 @@ pub(super) fn exit(
                         || running(captured, var).is_some()
                         || carried.contains(&var)
                         || shown.contains(&var)
-                        // Once it waits, somebody may look at it.
-                        || frame.generator.is_some() && !frame.is_hidden() && captured.is_at_hand(var)
+                        // Once it waits, somebody may look at it: it holds what it will hold then.
+                        || frame.generator.is_some() && !frame.is_hidden() && captured.is_seen_in_generators(var)
                 };
                 frame.locals[*l as usize].is_some_and(kept)
             })

@@ -46,6 +46,7 @@ from capture_cases import (  # noqa: F401
     control,
     copies,
     definitions,
+    dead_tensors_at_breaks,
     deques,
     deques_from_before,
     dict_descriptors,
