@@ -257,8 +257,10 @@ fn show_end<'py>(
     let handled = values.get(first..first + shape.handled).unwrap_or_default();
     let exceptions = handled.iter().flatten().filter_map(|e| e.bind(py).cast::<PyBaseException>().ok());
     let mut found = None;
-    for exception in exceptions.filter(|_| !shape.generator && !shape.unit.hidden) {
-        for frame in ended_before(exception, std::iter::once((&*shape.unit, shape.ip))).into_iter().flatten() {
+    for exception in exceptions.filter(|_| !shape.unit.hidden) {
+        // A generator lets go of its variables when it ends, and stands where that was.
+        let ended = ended_before(exception, std::iter::once((&*shape.unit, shape.ip)));
+        for frame in ended.into_iter().flatten().filter(|_| !shape.generator) {
             // What is not bound any more and does not live on may be shown still.
             let _ = fill(&frame, &end.locals, &end.cells, false);
             found = Some(frame);

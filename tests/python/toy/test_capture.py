@@ -195,6 +195,7 @@ from capture_cases import (  # noqa: F401
     walked,
     worded_by_c,
     warnings_given,
+    where_generators_end,
     warnings_ignored,
     writing,
 )

@@ -166,8 +166,7 @@ impl Executor<'_> {
 
     /// A frame has ended that handled exceptions when the capture began. Those that somebody may find later show what it has come to.
     pub(super) fn show_end_before(&mut self, frame: &Frame, gives: VarId, raises: bool) {
-        // A generator lets go of its variables when it ends.
-        if frame.before.is_empty() || frame.is_hidden() || frame.generator.is_some() {
+        if frame.before.is_empty() || frame.is_hidden() {
             return;
         }
         let stored = self.journal.entries().iter().flat_map(|entry| entry.mutation.operands());
@@ -185,6 +184,10 @@ impl Executor<'_> {
             // They would be outputs of the graph.
             let is_computed = |var: VarId| matches!(&self.var(var).kind, VarKind::Tensor(t) if matches!(t.source, TensorSource::Computed { .. }));
             end.locals.retain(|(_, var)| !is_computed(*var));
+        }
+        if frame.generator.is_some() {
+            // It lets go of its variables when it ends, and stands where that was.
+            (end.locals, end.cells) = Default::default();
         }
         let end = Rc::new(end);
         for exception in frame.before.iter().filter(|exception| shown.contains(*exception)) {
