@@ -134,7 +134,18 @@ impl UnitData {
         *self.keeps_its_frame.get_or_init(|| {
             self.code.names.iter().any(asks)
                 && (0..self.code.instrs.len()).any(|at| self.keeps_frame_of(py, at, is_library))
+                || !self.code.regions.is_empty() && self.looks_within(py) && !is_library(py, &self.file)
         })
+    }
+
+    /// Whether code within it (a lambda, a comprehension) looks at the variables of frames that tracebacks show.
+    fn looks_within(&self, py: Python<'_>) -> bool {
+        let names = |constant: &Py<PyAny>| {
+            let code = constant.bind(py).cast_exact::<PyCode>().ok()?;
+            code.getattr("co_names").and_then(|names| names.extract::<Vec<String>>()).ok()
+        };
+        let looks = |names: Vec<String>| ["tb_frame", "f_locals"].iter().all(|name| names.iter().any(|n| n == name));
+        self.consts.iter().filter_map(names).any(looks)
     }
 
     /// Whether an instruction asks for a frame object of this code that is kept.

@@ -188,6 +188,22 @@ def of_a_traceback_after_a_break():
     return {"f": f, **arguments()}
 
 
+@as_it_is
+def of_a_traceback_by_code_within():
+    def f(x, n):
+        y = x * n
+        look = lambda entry: sorted(entry.tb_frame.f_locals)  # noqa: E731
+        try:
+            print("break")
+            m = n + 1
+            raise ValueError(n)
+        except ValueError as error:
+            print("break")
+            return look(error.__traceback__), y
+
+    return {"f": f, **arguments()}
+
+
 @in_part
 def of_a_traceback_by_a_helper():
     def where(error):
