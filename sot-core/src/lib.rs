@@ -1,6 +1,6 @@
 //! The symbolic opcode translator, for any tensor framework.
 //!
-//! Implement [`backend::Backend`] for the framework, and call [`python::register`] in a `#[pymodule]`: the module
+//! The [`guide`] shows how; in short: implement [`backend::Backend`] for the framework, and call [`python::register`] in a `#[pymodule]`: the module
 //! then has `to_static`, `explain`, `stats`, `set_eval_frame` and the rest. The parts, in the order in which a call
 //! meets them: [`cpython`] (the door to the interpreter), [`serve`] (caches and the driver), [`capture`],
 //! [`executor`] over [`variables`], [`captured`] (what it found out), [`rewrite`], [`guards`], [`graph_fn`].
@@ -8,9 +8,14 @@
 //! Invariants: no framework is named here; no code outside [`cpython`] is unsafe; nothing the translator does raises
 //! into the user's program.
 
+/// The pyo3 that this crate speaks: what a backend is given and gives are its types, so it has to be this one. It is the newest release
+/// that covers CPython 3.8. A `#[pyclass]` or `#[pymodule]` of a crate that has no pyo3 of its own says `crate = "sot_core::pyo3"`.
+pub use pyo3;
+
 pub mod advice;
 mod answered;
 pub mod awaits;
+#[warn(missing_docs)]
 pub mod backend;
 mod caches;
 pub mod called_by_code;
@@ -29,6 +34,8 @@ pub mod graph_fn;
 mod graph_trial;
 mod groups;
 pub mod guards;
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 mod heard;
 pub mod iterators;
 pub mod libraries;

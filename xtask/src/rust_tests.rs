@@ -3,6 +3,7 @@
 use crate::environment::Environment;
 use crate::process::{self, Keep};
 use crate::suite::{self, Outcome};
+use crate::tidy::published::PUBLISHED;
 use crate::workspace;
 use anyhow::Result;
 use std::env;
@@ -53,6 +54,18 @@ pub(crate) fn docs(env: &Environment) -> Result<Outcome> {
     Ok(Outcome::one("documentation", failure).since(start))
 }
 
+/// What is published can be packed: with all files and versions that the manifests name. The packages are not built once more, which would
+/// take minutes: they hold the sources that the other suites have built.
+pub(crate) fn package() -> Result<Outcome> {
+    let start = Instant::now();
+    let mut command = workspace::cargo();
+    command.args(["package", "--quiet", "--offline", "--no-verify", "--allow-dirty"]);
+    command.args(PUBLISHED.iter().flat_map(|name| ["-p", *name]));
+    let ended = process::tee(&mut command, Keep::Both)?;
+    let failure = (!ended.status.success()).then(|| "cargo package failed, shown above".to_owned());
+    Ok(Outcome::one("packages", failure).since(start))
+}
+
 /// Crates without Python, and the examples in their documentation.
 pub(crate) fn pure() -> Result<Outcome> {
     let start = Instant::now();
@@ -79,7 +92,14 @@ pub(crate) fn embedding(env: &Environment) -> Result<Outcome> {
     let start = Instant::now();
     let mut cargo = env.cargo();
     embed(&mut cargo, env);
-    Ok(tests(SUITE, cargo, &EMBEDDING)?.since(start))
+    let mut outcome = tests(SUITE, cargo, &EMBEDDING)?;
+    // The guide, and examples in the documentation.
+    let mut doc = env.cargo();
+    embed(&mut doc, env);
+    doc.args(["test", "--no-fail-fast", "--doc", "-p", "sot-core"]);
+    let ended = process::tee(&mut doc, Keep::Both)?;
+    outcome.absorb(suite::of_cargo_test(SUITE, &ended.output, ended.status.success()));
+    Ok(outcome.since(start))
 }
 
 /// The equivalence harness: it starts the interpreter, so that one build does for all.

@@ -23,6 +23,8 @@ pub(crate) enum Suite {
     Clippy,
     /// Documentation, warnings being errors.
     Docs,
+    /// The crates that are published can be packed.
+    Package,
     /// Rust tests of the crates without Python.
     Rust,
     /// Rust tests that embed the interpreter.
@@ -43,6 +45,7 @@ impl Suite {
             Self::Codegen => "Generated tables",
             Self::Clippy => "Lints",
             Self::Docs => "Documentation",
+            Self::Package => "Packages for crates.io",
             Self::Rust => "Rust tests without Python",
             Self::Embedding => "Rust tests that embed Python",
             Self::Stub => "Typed stub against the built module",
@@ -91,6 +94,7 @@ fn one(suite: Suite, env: &Environment) -> Result<Outcome> {
         Suite::Codegen => Ok(codegen_check()),
         Suite::Clippy => rust_tests::clippy(env),
         Suite::Docs => rust_tests::docs(env),
+        Suite::Package => rust_tests::package(),
         Suite::Rust => rust_tests::pure(),
         Suite::Embedding => rust_tests::embedding(env),
         Suite::Stub => stub(env),

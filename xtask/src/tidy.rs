@@ -4,6 +4,7 @@
 //! |---|---|
 //! | module-doc | every `.rs` file opens with `//!`: the contract comes before the code |
 //! | crate-edges | crates depend on each other as drawn in [`edges`], and the pure ones not on pyo3 |
+//! | published | a crate that is published has a licence, a readme and all that a registry shows; the others say so |
 //! | framework-names | sot-core's code (identifiers and strings, not comments) names no framework |
 //! | version-matches | only sot-opcodes (and the door below) decides by CPython version; elsewhere versions are data |
 //! | version-cfgs | `cfg(Py_3_x)` only under `sot-core/src/cpython` |
@@ -16,6 +17,7 @@
 
 mod code;
 mod edges;
+pub(crate) mod published;
 mod rooms;
 mod sources;
 mod text;
@@ -53,6 +55,7 @@ struct Rule {
 const RULES: &[Rule] = &[
     Rule { name: "module-doc", check: text::module_doc },
     Rule { name: "crate-edges", check: edges::as_drawn },
+    Rule { name: "published", check: published::as_promised },
     Rule { name: "framework-names", check: code::framework_names },
     Rule { name: "version-matches", check: code::version_matches },
     Rule { name: "version-cfgs", check: code::version_cfgs },
@@ -111,6 +114,11 @@ mod tests {
     #[test]
     fn crates_depend_on_each_other_as_drawn() {
         holds("crate-edges");
+    }
+
+    #[test]
+    fn published_crates_have_what_a_registry_shows() {
+        holds("published");
     }
 
     #[test]
