@@ -1,6 +1,6 @@
 //! A small framework like numpy, and how it gets a translator.
 //!
-//! [`ops`] and [`array`] are the framework as it would be without one. [`backend`] is all that its team writes; the last lines of
+//! [`ops`] and [`mod@array`] are the framework as it would be without one. [`backend`] is all that its team writes; the last lines of
 //! the `#[pymodule]` add `to_static`, `explain` and the rest.
 #![forbid(unsafe_code)]
 

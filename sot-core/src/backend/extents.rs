@@ -31,7 +31,7 @@ pub enum Extent {
         axis: usize,
     },
     /// It is a number of the program's, by its number among those that the builder was told of
-    /// ([`GraphBuilder::number_that_varies`]).
+    /// ([`GraphBuilder::number_that_varies`](super::GraphBuilder::number_that_varies)).
     OfNumber(usize),
     /// This number, as a part of others.
     Number(i64),
