@@ -7,9 +7,11 @@
 use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
+use crate::cpython::streams;
 use crate::engine::{Registry, registries};
 use crate::libraries;
 use crate::numbers::varies;
+use hashbrown::HashSet;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -26,7 +28,7 @@ pub(crate) enum Stream {
 }
 
 /// Methods that give one int or float, if they are given ints and floats alone.
-const OF_PYTHON: &[&str] = &["random", BITS];
+const OF_PYTHON: &[&str] = &["random", BITS, BELOW, GAUSS, NORMAL];
 const OF_NUMPY: &[&str] = &[
     "beta",
     "binomial",
@@ -45,8 +47,37 @@ const OF_NUMPY: &[&str] = &[
 pub(crate) const BITS: &str = "getrandbits";
 /// What the other methods of `random.Random` make their ints of.
 pub(crate) const BELOW: &str = "_randbelow_with_getrandbits";
+/// The name by which they ask for it.
+const RANDBELOW: &str = "_randbelow";
+/// Methods of `random.Random` that give the items of a sequence in another order, or some of them.
+pub(crate) const SHUFFLE: &str = "shuffle";
+pub(crate) const SAMPLE: &str = "sample";
+pub(crate) const GAUSS: &str = "gauss";
+const NORMAL: &str = "normalvariate";
+/// Where that keeps the second of the two numbers that it makes at a time.
+pub(crate) const NEXT_OF_GAUSS: &str = "gauss_next";
 /// Copies that are kept for the next who asks.
 const KEPT: usize = 4;
+
+/// What the methods of `random.Random` that are written in Python ask of the stream, if they are the library's own.
+pub(crate) fn asks(name: &str) -> &'static [&'static str] {
+    match name {
+        BELOW => &[BITS],
+        GAUSS | NORMAL => &["random"],
+        SHUFFLE | SAMPLE => &[RANDBELOW, BITS],
+        _ => &[],
+    }
+}
+
+/// How many numbers a call may give; `None`: more than anybody would tell apart.
+pub(crate) fn outcomes(name: &str, args: &Bound<'_, PyTuple>) -> Option<u64> {
+    let given = || args.get_item(0).ok()?.extract::<u64>().ok();
+    match name {
+        BELOW => given(),
+        BITS => 1u64.checked_shl(u32::try_from(given()?).ok()?),
+        _ => None,
+    }
+}
 
 /// One call of a method of a stream.
 pub(crate) struct Drawing {
@@ -82,7 +113,7 @@ fn last_name(ty: &Bound<'_, PyType>) -> String {
 /// Whether a method of this name draws a number and does nothing else, if the class of the stream has its own.
 pub(crate) fn is_known(stream: Stream, name: &str) -> bool {
     match stream {
-        Stream::Python => OF_PYTHON.contains(&name) || name == BELOW,
+        Stream::Python => OF_PYTHON.contains(&name),
         Stream::Numpy => OF_NUMPY.contains(&name),
     }
 }
@@ -92,10 +123,13 @@ pub(crate) fn is_its_own(stream: Stream, method: &Bound<'_, PyAny>, name: &str) 
     // A class of Python may have been given others.
     match (stream, name) {
         (Stream::Numpy, _) => true,
-        (Stream::Python, BELOW) => facts::func_parts(method).is_some_and(|parts| {
-            let file = parts.code.getattr("co_filename").and_then(|file| file.extract::<String>());
-            file.is_ok_and(|file| libraries::is_standard_library(method.py(), &file))
-        }),
+        (Stream::Python, BELOW | RANDBELOW | GAUSS | NORMAL | SHUFFLE | SAMPLE) => facts::func_parts(method)
+            .is_some_and(|parts| {
+                let text = |of: &str| parts.code.getattr(of).and_then(|text| text.extract::<String>());
+                let known = if name == RANDBELOW { BELOW } else { name };
+                text("co_name").is_ok_and(|own| own == known)
+                    && text("co_filename").is_ok_and(|file| libraries::is_standard_library(method.py(), &file))
+            }),
         (Stream::Python, _) => !facts::is_function(method) && method.getattr("__objclass__").is_ok(),
     }
 }
@@ -107,9 +141,10 @@ pub(crate) fn is_of_cython(value: &Bound<'_, PyAny>) -> bool {
 
 /// Whether a function of Python is likely to be such a method.
 pub(crate) fn may_draw(function: &Bound<'_, PyAny>) -> bool {
-    facts::func_parts(function).is_some_and(|parts| {
-        parts.code.getattr("co_name").is_ok_and(|name| name.is(pyo3::intern!(function.py(), BELOW)))
-    })
+    let Some(parts) = facts::func_parts(function) else { return false };
+    let Ok(name) = parts.code.getattr(pyo3::intern!(function.py(), "co_name")) else { return false };
+    name.cast::<PyString>()
+        .is_ok_and(|name| name.to_str().is_ok_and(|name| matches!(name, BELOW | GAUSS | NORMAL | SHUFFLE | SAMPLE)))
 }
 
 /// A draw as an object: the last of these calls is its own.
@@ -118,7 +153,7 @@ pub(crate) fn draw(kind: Stream, stream: &Bound<'_, PyAny>, calls: Vec<Drawing>)
     new_native(stream.py(), Box::new(Draw { kind, class, stream: stream.clone().unbind(), calls }))
 }
 
-/// The number that a draw is about to give; `None`: this is no draw.
+/// The number, or the tuple of numbers, that a draw is about to give; `None`: this is no draw.
 pub(crate) fn drawn<'py>(draw: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let body = body_of(draw)?.as_any().downcast_ref::<Draw>()?;
     body.next(draw.py()).ok()
@@ -141,38 +176,161 @@ impl Draw {
         }
         let copy = taken(py, kind)?;
         let result = copy_state(kind, stream, &copy).and_then(|()| {
+            let mut drawn = Copied { stream, copy: &copy, gauss: None };
             let mut last = None;
             for call in &self.calls {
-                last = Some(asked(&copy, call)?);
+                last = Some(drawn.asked(call)?);
             }
             last.ok_or_else(|| PyTypeError::new_err("sot: nothing was drawn"))
         });
         give_back(kind, copy);
-        result.and_then(|number| match varies(&number) {
-            true => Ok(number),
-            false => Err(PyTypeError::new_err("sot: no number was drawn")),
+        result.and_then(|drawn| {
+            let numbers = match drawn.cast_exact::<PyTuple>() {
+                Ok(several) => several.iter().all(|number| varies(&number)),
+                Err(_) => varies(&drawn),
+            };
+            match numbers {
+                true => Ok(drawn),
+                false => Err(PyTypeError::new_err("sot: no number was drawn")),
+            }
         })
     }
 }
 
-/// The call, of a copy. No code of the program runs, nor any of Python.
-fn asked<'py>(copy: &Bound<'py, PyAny>, call: &Drawing) -> PyResult<Bound<'py, PyAny>> {
-    let py = copy.py();
-    let (name, args) = (call.name.bind(py), call.args.bind(py));
-    if name.to_str()? != BELOW {
-        return copy.getattr(name)?.call1(args);
-    }
-    let end = args.get_item(0)?;
-    let bits = end.call_method0("bit_length")?;
-    let (below, least) = (end.gt(0)?, bits.extract::<usize>()?);
-    if !below || args.len() != 1 || least > 64 {
-        return Err(PyTypeError::new_err("sot: not below that"));
-    }
-    loop {
-        let number = copy.call_method1("getrandbits", (&bits,))?;
-        if number.lt(&end)? {
-            return Ok(number);
+/// The copy of a stream, and what the calls so far have left beside its state.
+struct Copied<'a, 'py> {
+    stream: &'a Bound<'py, PyAny>,
+    copy: &'a Bound<'py, PyAny>,
+    /// What the next `gauss` gives, once one has been asked.
+    gauss: Option<Option<f64>>,
+}
+
+impl<'py> Copied<'_, 'py> {
+    /// The call, of the copy. No code of the program runs, nor any of Python.
+    fn asked(&mut self, call: &Drawing) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.copy.py();
+        let (name, args) = (call.name.bind(py), call.args.bind(py));
+        match name.to_str()? {
+            BELOW if args.len() == 1 => self.below(&args.get_item(0)?),
+            GAUSS if args.len() == 2 => {
+                let z = self.gauss()?;
+                args.get_item(0)?.add(PyFloat::new(py, z).mul(args.get_item(1)?)?)
+            }
+            NORMAL if args.len() == 2 => {
+                let z = self.normal()?;
+                args.get_item(0)?.add(PyFloat::new(py, z).mul(args.get_item(1)?)?)
+            }
+            SHUFFLE => {
+                let mut items: Vec<_> = args.get_item(0)?.cast_into::<PyTuple>()?.iter().collect();
+                for at in (1..items.len()).rev() {
+                    let other = self.index_below(at + 1)?;
+                    items.swap(at, other);
+                }
+                Ok(PyTuple::new(py, items)?.into_any())
+            }
+            SAMPLE => self.sample(&args.get_item(0)?, args.get_item(1)?.extract()?),
+            BELOW | GAUSS | NORMAL => Err(PyTypeError::new_err("sot: other arguments")),
+            _ => self.copy.getattr(name)?.call1(args),
         }
+    }
+
+    fn below(&self, end: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let bits = end.call_method0("bit_length")?;
+        if !end.gt(0)? || bits.extract::<usize>()? > 64 {
+            return Err(PyTypeError::new_err("sot: not below that"));
+        }
+        loop {
+            let number = self.copy.call_method1(BITS, (&bits,))?;
+            if number.lt(end)? {
+                return Ok(number);
+            }
+        }
+    }
+
+    fn index_below(&self, end: usize) -> PyResult<usize> {
+        self.below(end.into_pyobject(self.copy.py())?.as_any())?.extract()
+    }
+
+    fn random(&self) -> PyResult<f64> {
+        self.copy.call_method0("random")?.extract()
+    }
+
+    /// Of the C library, as the functions of module `math` are.
+    fn gauss(&mut self) -> PyResult<f64> {
+        let kept = match self.gauss {
+            Some(kept) => kept,
+            None => kept_by_gauss(self.stream)?,
+        };
+        if let Some(kept) = kept {
+            self.gauss = Some(None);
+            return Ok(kept);
+        }
+        let py = self.copy.py();
+        let angle = self.random()? * std::f64::consts::TAU;
+        let radius = of_math(py, "sqrt", -2.0 * of_math(py, "log", 1.0 - self.random()?)?)?;
+        self.gauss = Some(Some(of_math(py, "sin", angle)? * radius));
+        Ok(of_math(py, "cos", angle)? * radius)
+    }
+
+    fn normal(&self) -> PyResult<f64> {
+        let py = self.copy.py();
+        let magic = 4.0 * of_math(py, "exp", -0.5)? / of_math(py, "sqrt", 2.0)?;
+        loop {
+            let first = self.random()?;
+            let second = 1.0 - self.random()?;
+            let z = magic * (first - 0.5) / second;
+            if z * z / 4.0 <= -of_math(py, "log", second)? {
+                return Ok(z);
+            }
+        }
+    }
+
+    fn sample(&self, population: &Bound<'py, PyAny>, count: usize) -> PyResult<Bound<'py, PyAny>> {
+        let (py, size) = (self.copy.py(), population.len()?);
+        if count > size {
+            return Err(PyTypeError::new_err("sot: a sample larger than the population"));
+        }
+        let mut result = Vec::with_capacity(count);
+        if size <= table_of_sample(py, count)? {
+            let mut pool: Vec<usize> = (0..size).collect();
+            for drawn in 0..count {
+                let at = self.index_below(size - drawn)?;
+                result.push(population.get_item(pool[at])?);
+                pool[at] = pool[size - drawn - 1];
+            }
+        } else {
+            let mut selected = HashSet::new();
+            while result.len() < count {
+                let at = self.index_below(size)?;
+                if selected.insert(at) {
+                    result.push(population.get_item(at)?);
+                }
+            }
+        }
+        Ok(PyTuple::new(py, result)?.into_any())
+    }
+}
+/// Up to how many items `sample` copies the whole.
+fn table_of_sample(py: Python<'_>, count: usize) -> PyResult<usize> {
+    if count <= 5 {
+        return Ok(21);
+    }
+    let log = crate::cpython::module(py, "math")?.call_method1("log", (count * 3, 4))?.extract::<f64>()?;
+    Ok(21 + 4usize.saturating_pow(log.ceil() as u32))
+}
+
+fn of_math(py: Python<'_>, name: &str, number: f64) -> PyResult<f64> {
+    crate::cpython::module(py, "math")?.getattr(name)?.call1((number,))?.extract()
+}
+
+/// What the stream has kept of the last `gauss`.
+fn kept_by_gauss(stream: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    let unknown = || PyTypeError::new_err("sot: what gauss has kept");
+    let names = facts::instance_dict(stream).ok_or_else(unknown)?;
+    let kept = names.get_item(NEXT_OF_GAUSS)?.ok_or_else(unknown)?;
+    match kept.is_none() {
+        true => Ok(None),
+        false => kept.cast_exact::<PyFloat>().map(|kept| Some(kept.value())).map_err(|_| unknown()),
     }
 }
 
@@ -219,6 +377,9 @@ fn copy_state(kind: Stream, from: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> P
     match kind {
         Stream::Python => {
             let class = random_of_c(from.py())?;
+            if class.cast::<PyType>().is_ok_and(|class| streams::copy_state(class, from, to)) {
+                return Ok(());
+            }
             let state = class.call_method1("getstate", (from,))?;
             class.call_method1("setstate", (to, state))?;
         }

@@ -38,7 +38,7 @@ use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple, PyType};
 use sot_sideeffect::Journal;
-use sot_tracker::{Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, TrackerTable};
+use sot_tracker::{Arithmetic, Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, TrackerTable};
 use std::sync::Arc;
 
 /// How a capture ended.
@@ -48,6 +48,18 @@ pub enum Outcome {
     Break(Why),
     /// An exception that a handler has seen leaves the outermost frame.
     Raise(VarId),
+}
+
+/// Ways to go on that numbers may decide which are about to be drawn: each is a capture.
+const WAYS: u64 = 4;
+
+/// A number that is drawn ([`crate::draws`]).
+#[derive(Clone, Copy)]
+pub(crate) struct Drawn {
+    /// The call.
+    pub(crate) site: frame::Site,
+    /// How many different ones there are, if they are few enough to be told.
+    pub(crate) outcomes: Option<u64>,
 }
 
 /// A check of the backend, kept for the guard that names it by number.
@@ -123,7 +135,9 @@ pub struct Captured {
     /// The frame runs as plain Python because nothing in it is for a graph, which is no loss that anybody is told of.
     pub(crate) is_plain_by_nature: bool,
     /// Numbers that are drawn, and the calls that draw them.
-    pub(crate) draws: HashMap<TrackerId, frame::Site>,
+    pub(crate) draws: HashMap<TrackerId, Drawn>,
+    /// What was decided by such numbers, and the ways that there are to go on.
+    decided: (Vec<TrackerId>, u64),
     /// The generators of bits below the streams that were drawn from, with the stream: two streams may share one.
     pub(crate) drawn_from: Vec<(ObjectId, ObjectId)>,
     /// The calls whose number a guard is on.
@@ -198,6 +212,7 @@ impl Default for Captured {
             failed: None,
             is_plain_by_nature: false,
             draws: HashMap::new(),
+            decided: (Vec::new(), 1),
             drawn_from: Vec::new(),
             relied_on: Vec::new(),
             by_identity: Vec::new(),
@@ -366,13 +381,27 @@ impl Captured {
         self.guards.add(Guard { tracker, check, origin });
     }
 
-    /// A guard on a number that is drawn depends on the value, unless it is on the type.
+    /// A guard on a number that is drawn depends on the value, unless it is on the type. It may, where few ways to go on come of it.
     fn note_if_drawn(&mut self, tracker: TrackerId, check: &Check) {
-        if self.draws.is_empty() || matches!(check, Check::TypeIs(_)) {
+        if self.draws.is_empty() || matches!(check, Check::TypeIs(_)) || self.decided.0.contains(&tracker) {
             return;
         }
-        let drawn = self.trackers.path(tracker).into_iter().filter_map(|step| self.draws.get(&step).copied());
-        self.relied_on.extend(drawn.collect::<Vec<_>>());
+        let path = self.trackers.path(tracker);
+        let drawn: Vec<Drawn> = path.into_iter().filter_map(|step| self.draws.get(&step).copied()).collect();
+        if drawn.is_empty() {
+            return;
+        }
+        let ways = match self.trackers.get(tracker) {
+            Tracker::Arithmetic { op, .. } if op.is_comparison() || *op == Arithmetic::Bool => Some(2),
+            _ => drawn.iter().try_fold(1u64, |ways, drawn| ways.checked_mul(drawn.outcomes?)),
+        };
+        match ways.and_then(|ways| ways.checked_mul(self.decided.1)).filter(|ways| *ways <= WAYS) {
+            Some(ways) => {
+                self.decided.0.push(tracker);
+                self.decided.1 = ways;
+            }
+            None => self.relied_on.extend(drawn.iter().map(|drawn| drawn.site)),
+        }
     }
 
     // ----- frames

@@ -56,6 +56,7 @@ mod replace_shadow;
 pub mod signals;
 pub mod signature;
 pub mod slots;
+pub(crate) mod streams;
 pub mod symbols;
 pub mod thread;
 pub mod traceback;

@@ -70,6 +70,7 @@ impl<'py> Executor<'py> {
         dict: &Bound<'py, PyAny>,
         tracker: TrackerId,
     ) -> Result<VarId, Stop> {
+        self.keeps_of_gauss(owner)?;
         let known = self.wrap(dict, tracker);
         if self.owns_dict(owner, known, dict, tracker) {
             return Ok(known);

@@ -202,6 +202,9 @@ impl<'py> Executor<'py> {
             Overlay::Untouched => {}
         }
         self.dict_below(&dict, Some(var), false)?;
+        if name == crate::draws::NEXT_OF_GAUSS {
+            self.keeps_of_gauss(var)?;
+        }
         if !self.journal.is_empty()
             && let Some(id) = self.objects.find(dict.as_any())
         {
