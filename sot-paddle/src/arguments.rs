@@ -26,9 +26,16 @@ pub(crate) fn differs(grown: &Grown, op: &OpCall<'_, '_>) -> Option<Why> {
         }
     }
     let array = |a: &Bound<'_, PyAny>| a.get_type().name().is_ok_and(|n| n.to_str().is_ok_and(|n| n == "ndarray"));
-    let arrays = op.args.iter().any(|a| array(&a)) || op.kwargs.is_some_and(|k| k.values().iter().any(|a| array(&a)));
-    if arrays && !matches!(name, "to_tensor" | "assign") {
+    let named = || op.kwargs.into_iter().flat_map(|kwargs| kwargs.values());
+    let arrays: Vec<_> = op.args.iter().chain(named()).filter(array).collect();
+    if !arrays.is_empty() && !matches!(name, "to_tensor" | "assign") {
         return Some(Why::new(Reason::ApiRejected, format!("{} of a NumPy array", op.name)));
+    }
+    // A program holds its items one by one.
+    let large =
+        |a: &Bound<'_, PyAny>| !a.getattr("size").and_then(|s| s.extract()).is_ok_and(|size: usize| size <= ITEMS);
+    if arrays.iter().any(large) {
+        return Some(Why::new(Reason::ApiRejected, format!("{} of a large array", op.name)));
     }
     let handles = &grown.handles;
     let is_tensor = |argument: &Bound<'_, PyAny>| {
@@ -180,6 +187,9 @@ fn holds_complex(value: &Bound<'_, PyAny>, depth: u32) -> bool {
     value.is_instance_of::<PyComplex>()
         || value.get_type().name().is_ok_and(|name| name.to_string().starts_with("complex"))
 }
+
+/// Items of an array that a program holds.
+const ITEMS: usize = 1 << 14;
 
 /// Containers inside each other that are looked through for large ints.
 const DEPTH: u32 = 4;

@@ -171,7 +171,7 @@ fn class_object(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
     }
     let named = |name: &str| text(obj, intern!(py, "__name__")).is_some_and(|own| own == name);
     let of_paddle = text(obj, intern!(py, "__module__")).is_some_and(|module| module == "paddle.base.libpaddle");
-    if of_paddle && (named("finfo") || named("iinfo")) {
+    if of_paddle && (named("finfo") || named("iinfo") || named("CPUPlace")) {
         return Kind::Record;
     }
     Kind::Unknown

@@ -159,3 +159,58 @@ def test_what_numpy_warns_of_is_heard_once_a_call(name):
         for function in (f, captured):
             with pytest.raises(RuntimeWarning):
                 function(paddle.ones([2]), 1e300)
+
+
+def given_arrays():
+    constants = [
+        np.array([1.0, 2.0], dtype="float32"), np.array([[1, 2], [3, 4]]), np.array([True, False]), np.arange(3),
+        np.zeros((2, 2), "float32"), np.array(3), np.array([0.5]), np.array([1, 2], "int32"), np.array([], "float32"),
+        np.array([1.0, np.inf]), np.array([0.1], "float16"), np.array([2**40, -1]),
+    ]
+    return [(a.tolist(), str(a.dtype)) for a in constants]
+
+
+@pytest.mark.parametrize("values, dtype", given_arrays())
+@pytest.mark.parametrize("make", [paddle.to_tensor, paddle.assign])
+def test_arrays_of_constants_become_tensors(values, dtype, make):
+    def f(x):
+        made = make(np.array(values, dtype))
+        return made, x + 1.0, made.shape, str(made.dtype), made.stop_gradient
+
+    same(f, (x(),), (x(),), (x(),), (x(),))
+
+
+def test_arrays_of_constants_become_tensors_in_one_graph():
+    def f(x):
+        made = paddle.to_tensor(np.array([1.0, 2.0]).astype("float32"))
+        table = paddle.to_tensor(np.arange(4, dtype="float32").reshape(2, 2), dtype="float32")
+        return x + made, paddle.matmul(table, x), np.array(x.shape), paddle.assign(np.ones([2], "float32")) * x
+
+    same(f, (x(),), (x(),), (x(),), (x(),), graphs=1, breaks=0, captures=1)
+
+
+def test_tensors_made_of_an_array_are_apart_from_it():
+    def f(x):
+        array = np.array([1.0, 2.0], dtype="float32")
+        made = paddle.to_tensor(array)
+        made.add_(x)
+        again = paddle.to_tensor(array)
+        return made, again, array.tolist(), paddle.to_tensor(array, stop_gradient=False).stop_gradient
+
+    same(f, (x(),), (x(),), (x(),), (x(),))
+
+
+def test_a_device_and_places():
+    def f(x):
+        place = paddle.CPUPlace()
+        return x + paddle.to_tensor([1.0, 2.0], place=place), x.device == "cpu", str(x.device), str(place)
+
+    def g(x):
+        return x * 2.0, x.device, paddle.CPUPlace()
+
+    def h(x):
+        one, other = paddle.CPUPlace(), paddle.CPUPlace()
+        return x, one is other, one is one, one == one, one == other, one.is_cpu_place() if hasattr(one, "is_cpu_place") else 0
+
+    for function in (f, g, h):
+        same(function, (x(),), (x(),), (x(),))

@@ -73,6 +73,15 @@ impl Operations for NativeVar {
         ex.call_native(self, args)
     }
 
+    /// What is made alike: nobody writes to the arrays and records that are made of constants.
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        match self.native {
+            Native::Array => ex.array_made(me, self),
+            Native::Record if self.object.is_none() => ex.record(&self.positional),
+            _ => unanswered(self.kind_name(), "use as an argument of a framework call"),
+        }
+    }
+
     fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
         ex.look_at_object(me, at, at.pinned || Nature::pinned(self).is_some());
         if ex.known_object(me).is_some() && self.native != Native::Partial && !self.pinned {

@@ -146,7 +146,8 @@ impl<'py> Executor<'py> {
                 let tuple = PyTuple::new(self.py, items).map_err(|e| self.internal(&e))?;
                 (tuple.into_any(), self.virtual_var(TupleVar::new(vars)))
             }
-            VarKind::List(ListVar { items, class: None, .. }) => {
+            // Shapes, too, which are lists of a class of C.
+            VarKind::List(ListVar { items, .. }) => {
                 let (items, vars) = self.all_given_to_numpy(&items, known)?;
                 let list = PyList::new(self.py, items).map_err(|e| self.internal(&e))?;
                 (list.into_any(), self.virtual_var(ListVar::new(vars)))
