@@ -455,6 +455,9 @@ impl<'py> Executor<'py> {
                 let tracker = self.trackers.step(base, Access::InstanceDict);
                 return self.dict_of_written(me, dict.as_any(), tracker);
             }
+            if name == "__weakref__" && self.refers_nobody(me, object, descriptor)? {
+                return self.fold_none();
+            }
             // A slot of `__slots__`, a field of a named tuple: a plain read, asked of the descriptor itself: a `__getattr__` of
             // the class must not run.
             let value = match type_facts::descriptor(descriptor) {
@@ -609,6 +612,9 @@ impl<'py> Executor<'py> {
                 let value = descriptor.call_method1("__get__", (class, &meta)).map_err(|e| self.would_raise(&e))?;
                 return self.class_part(&ty, name, &value).map(Some);
             }
+            if let Some(told) = self.told_by_type(me, &ty, descriptor, name)? {
+                return Ok(told);
+            }
             return self.attribute_of_metaclass(me, &meta, descriptor, name, hook).map(Some);
         }
         if let Some(written) = self.written_to_class(class, name)? {
@@ -637,9 +643,7 @@ impl<'py> Executor<'py> {
             }
             Descriptor::ClassMethod => self.bind_class_method(class, &found).map(Some),
             Descriptor::CClassMethod => self.bound_to_class(class, &found, name).map(Some),
-            Descriptor::GetSet if name == "__dict__" || name == "__weakref__" => {
-                Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
-            }
+            Descriptor::GetSet if name == "__dict__" => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
             Descriptor::Function
             | Descriptor::Method
             | Descriptor::Wrapper

@@ -219,6 +219,9 @@ impl<'py> Executor<'py> {
         if let Some(dict) = &parts.kwdefaults
             && let Ok(dict) = dict.cast::<PyDict>()
         {
+            if self.known.get(&(dict.as_ptr() as usize)).is_some_and(|known| self.is_written(*known)) {
+                return Err(Stop::brk(Reason::Mutation, "defaults of a function that were written to"));
+            }
             let tracker = if self.is_passing(at_kwdefaults) {
                 at_kwdefaults
             } else {

@@ -8,6 +8,7 @@ use crate::objects_of_c;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{Check, ObjectId};
@@ -328,7 +329,15 @@ impl<'py> Executor<'py> {
         // Who is abstract may change.
         self.class_lookup(class, "__abstractmethods__")?;
         if facts::is_abstract(ty) {
-            return Err(Stop::brk(Reason::WouldRaise, "an instance of an abstract class"));
+            // In C's words, which runs no code of the program for that.
+            let made = type_facts::raw(&self.py.get_type::<PyAny>(), "__new__").map(|new| new.call1((ty,)));
+            return Err(match made {
+                Some(Err(refused)) if refused.is_instance_of::<PyTypeError>(self.py) => {
+                    let words = refused.value(self.py).to_string();
+                    self.raise_error::<PyTypeError>(&words)
+                }
+                _ => Stop::brk(Reason::WouldRaise, "an instance of an abstract class"),
+            });
         }
         // A finalizer would have to run when the last reference goes.
         if self.class_lookup(class, "__del__")?.is_some() {

@@ -105,11 +105,18 @@ impl<'py> Executor<'py> {
                     _ => made.closure,
                 });
             }
-            // A call looks at the dict itself.
-            (_, Some(_)) if part == FunctionPart::KwDefaults => return Err(unanswered(name)),
             _ => {}
         }
         let at = self.trackers.step(base, Access::FunctionPart(part));
+        if let (FunctionPart::KwDefaults, Some(dict)) = (part, value) {
+            // A call looks at the dict itself.
+            if self.is_passing_object(dict, at) {
+                return Err(unanswered(name));
+            }
+            let object = self.objects.add(dict);
+            self.guard(at, Check::Is(object));
+            return Ok(Some(self.pin(dict)));
+        }
         let none = self.py.None().into_bound(self.py);
         let value = value.as_ref().map_or(none, |value| (**value).clone());
         Ok(Some(self.wrap(&value, at)))

@@ -90,6 +90,15 @@ impl<'py> Executor<'py> {
                     false => Ok(class),
                 };
             }
+            // A method or a function of C (`__setattr__ = dict.__setitem__`).
+            VarKind::Builtin(builtin) if fixed => {
+                let builtin = self.objects.get(py, builtin.object);
+                use type_facts::Descriptor::{BuiltinFunction, Method, Wrapper};
+                return match type_facts::descriptor(&builtin) {
+                    BuiltinFunction | Method | Wrapper => Ok(builtin),
+                    _ => Err(as_it_is("a builtin")),
+                };
+            }
             VarKind::Function(FunctionVar::Object(function)) => return Ok(self.objects.get(py, *function)),
             VarKind::Function(FunctionVar::Made(made)) if made.object.is_none() => {
                 let code = self.objects.get(py, made.code);

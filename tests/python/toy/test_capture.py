@@ -183,6 +183,7 @@ from capture_cases import (  # noqa: F401
     subclasses,
     supers_refused,
     supers_refused_by_c,
+    told_by_classes,
     told_by_getattr,
     told_in_the_name_of_c,
     texts,

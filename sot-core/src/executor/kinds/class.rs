@@ -64,7 +64,11 @@ impl Operations for ClassVar {
     fn no_attribute(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Stop, Stop> {
         let class = ex.objects.get(ex.py, self.object);
         let class = class.cast::<PyType>().map_err(|e| ex.internal(&e.into()))?;
-        let text = format!("type object '{}' has no attribute '{name}'", name_in_messages(class));
+        let text = match name {
+            // `type` has this one, and its own words.
+            "__abstractmethods__" => name.to_owned(),
+            _ => format!("type object '{}' has no attribute '{name}'", name_in_messages(class)),
+        };
         Ok(ex.raise_error::<PyAttributeError>(&text))
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cpython::facts;
+use crate::type_facts;
 use pyo3::types::PyModule;
 
 impl Operations for ModuleVar {
@@ -17,6 +18,13 @@ impl Operations for ModuleVar {
         let object = ex.objects.get(ex.py, self.object);
         ex.require_module_lookup(&object)?;
         let class = object.get_type();
+        if name == "__dict__"
+            && let (Some(found), Some(dict)) = (ex.class_lookup(class.as_any(), name)?, facts::module_dict(&object))
+            && type_facts::raw(&ex.py.get_type::<PyModule>(), name).is_some_and(|own| own.is(&found))
+        {
+            // The globals of its functions.
+            return Ok(Some(ex.pin(dict.as_any())));
+        }
         if let Some(found) = ex.class_lookup(class.as_any(), name)?
             && facts::is_heap_type(&class)
             && ex.is_data_descriptor(&found)?
@@ -27,6 +35,16 @@ impl Operations for ModuleVar {
             Some(value) => Ok(Some(value)),
             None => ex.missing_of_module(me, &object, name),
         }
+    }
+
+    /// A module of a class that can be called.
+    fn call(&self, ex: &mut Executor<'_>, me: VarId, args: &Args) -> Result<Called, Stop> {
+        let module = ex.objects.get(ex.py, self.object);
+        if !facts::is_heap_type(&module.get_type()) {
+            return unanswered(self.kind_name(), "call");
+        }
+        let method = ex.special_method(me, "__call__")?;
+        ex.call(method, args)
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {

@@ -4,11 +4,11 @@
 use super::Executor;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
-use crate::type_facts;
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::Access;
+use sot_tracker::{Access, Check};
 
 impl<'py> Executor<'py> {
     /// `weakref.ref(object)` of what is the same object at each call; `None`: that is left to Python.
@@ -66,6 +66,30 @@ impl<'py> Executor<'py> {
         let value = self.wrap(&referent, at);
         self.look(value)?;
         Ok(Some(value))
+    }
+
+    /// Whether nobody refers weakly to an instance from before the frame, guarded: its `__weakref__` is None.
+    pub(in crate::executor) fn refers_nobody(
+        &mut self,
+        me: VarId,
+        object: &Bound<'py, PyAny>,
+        descriptor: &Bound<'py, PyAny>,
+    ) -> Result<bool, Stop> {
+        let base = self.base_tracker(me);
+        // What holds a slot's instance for guards refers to it weakly.
+        if type_facts::descriptor(descriptor) != Descriptor::GetSet || !self.is_under_constant(base) {
+            return Ok(false);
+        }
+        let facts::Field::Value(first) = facts::field(object, pyo3::intern!(self.py, "__weakref__")) else {
+            return Ok(false);
+        };
+        if !first.is_none() {
+            return Ok(false);
+        }
+        let none = self.objects.add(&first);
+        let at = self.trackers.step(base, Access::Attr("__weakref__".into()));
+        self.guard(at, Check::Is(none));
+        Ok(true)
     }
 }
 

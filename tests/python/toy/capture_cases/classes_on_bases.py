@@ -218,7 +218,7 @@ def abstract_class_of_the_frame():
     return {"f": f, "args": x1}
 
 
-@case(captures=2, breaks=1, reasons=("would-raise",))
+@case()
 def abstract_class_that_is_instantiated():
     def f(x):
         class Shape(metaclass=abc.ABCMeta):
