@@ -44,6 +44,9 @@ impl<'py> Executor<'py> {
                 {
                     return Ok(Called::Value(drawn));
                 }
+                if let Some(pattern) = self.compiled_pattern(&object, args)? {
+                    return Ok(Called::Value(pattern));
+                }
                 if let Some(set) = self.set_by_layer_writer(&object, args)? {
                     return Ok(Called::Value(set));
                 }

@@ -6,6 +6,8 @@ use super::Executor;
 use super::calls::name_of;
 use super::copies::Copies;
 use crate::called_by_code;
+use crate::cpython::facts;
+use crate::libraries;
 use crate::natives::Native;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -15,6 +17,9 @@ use std::rc::Rc;
 
 /// `re.LOCALE`: which bytes are letters depends on the process.
 const LOCALE: u32 = 4;
+
+/// `re.IGNORECASE | re.MULTILINE | re.DOTALL | re.UNICODE | re.VERBOSE | re.ASCII`
+const SILENT: u32 = 2 | 8 | 16 | 32 | 64 | 256;
 
 /// Methods of patterns without effect.
 const OF_PATTERNS: &[&str] = &["findall", "fullmatch", "match", "search", "split", "sub", "subn"];
@@ -32,6 +37,41 @@ impl<'py> Executor<'py> {
     pub(super) fn is_pattern(&self, class: &Bound<'py, PyAny>) -> bool {
         let pattern = crate::cpython::module(self.py, "re").and_then(|module| module.getattr("Pattern"));
         pattern.is_ok_and(|pattern| pattern.is(class))
+    }
+
+    /// What module `re` compiles of a text that it has not compiled before: it depends on the text and the flags alone. `None`: it is
+    /// something else, or the library would warn of it or refuse it.
+    pub(super) fn compiled_pattern(
+        &mut self,
+        function: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<Option<VarId>, Stop> {
+        let [text, flags] = *args.positional.as_slice() else { return Ok(None) };
+        if !args.keywords.is_empty() || !is_compile(function) {
+            return Ok(None);
+        }
+        // Its code, which may be exchanged.
+        self.function_object_parts(function)?;
+        if self.is_varying(text) || self.is_varying(flags) {
+            return Ok(None);
+        }
+        let Some(value) = self.plain_text(text)? else { return Ok(None) };
+        let VarKind::Constant(_) = self.look(flags)? else { return Ok(None) };
+        let Some(flags) = self.constant_value(flags).filter(|flags| flags.is_exact_instance_of::<PyInt>()) else {
+            return Ok(None);
+        };
+        let plain = match value.cast_exact::<PyBytes>() {
+            Ok(bytes) => is_compiled_silently(&String::from_utf8_lossy(bytes.as_bytes())),
+            Err(_) => value.extract::<String>().is_ok_and(|text| is_compiled_silently(&text)),
+        };
+        // Others ask for the locale, or are shown.
+        if !plain || !flags.extract::<u32>().is_ok_and(|flags| flags & !SILENT == 0) {
+            return Ok(None);
+        }
+        match function.call1((value, flags)) {
+            Ok(pattern) => Ok(Some(self.pin_for_good(&pattern))),
+            Err(_) => Ok(None),
+        }
     }
 
     /// `pattern.name(*args)`; `None`: it is something else.
@@ -197,6 +237,26 @@ impl<'py> Executor<'py> {
             pinned: false,
         }))
     }
+}
+
+/// Whether a function is what compiles patterns in the library, and is its own.
+fn is_compile(function: &Bound<'_, PyAny>) -> bool {
+    let py = function.py();
+    let named = facts::func_parts(function).is_some_and(|parts| {
+        let text = |name: &str| parts.code.getattr(name).and_then(|text| text.extract::<String>()).unwrap_or_default();
+        text("co_name") == "compile" && libraries::is_standard_library(py, &text("co_filename"))
+    });
+    named
+        && ["re._compiler", "sre_compile"]
+            .iter()
+            .any(|module| facts::imported_value(py, module, "compile").is_some_and(|known| known.is(function)))
+}
+
+/// Whether compiling a text warns nobody: of what may become a set in a set, of flags in the middle. Names of characters are imported.
+fn is_compiled_silently(text: &str) -> bool {
+    let odd = ["[[", "--", "&&", "~~", "||", "\\N"];
+    let flags = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() && c != 'P' || c == '-');
+    !odd.iter().any(|odd| text.contains(odd)) && !text.split("(?").skip(1).any(flags)
 }
 
 /// Whether a template names a group in a way that some interpreters warn of (`\\g<+1>`), others refuse: they do it in the name of the

@@ -40,6 +40,7 @@ from capture_cases import (  # noqa: F401
     classes_told_of,
     classes,
     compared,
+    compiled_patterns,
     comprehension_cells,
     contexts_behind_handlers,
     containers,
