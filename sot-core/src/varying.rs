@@ -334,6 +334,7 @@ fn fact(py: Python<'_>, captured: &Captured, tracker: TrackerId, check: &Check) 
         | Check::Tensor(_)
         | Check::SameAs(_)
         | Check::Distinct { .. }
+        | Check::EndsUnseen
         | Check::Unbound => return None,
     };
     let mut question = DefaultHasher::new();

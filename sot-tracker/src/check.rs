@@ -41,6 +41,8 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     Distinct { others: Vec<V>, group: usize },
     /// An exact builtin iterator that is (is not) going to yield one more item.
     HasNext(bool),
+    /// The end of a value, and of what it alone may hold, runs no code of the program and is seen by no weak reference.
+    EndsUnseen,
     /// The slot or cell is empty.
     Unbound,
     /// It is a type, and looking the name up along its MRO finds exactly this (`None`: finds nothing).
@@ -78,6 +80,7 @@ impl<O, N, V> Check<O, N, V> {
             | Check::Table { .. }
             | Check::Tensor(_)
             | Check::HasNext(_)
+            | Check::EndsUnseen
             | Check::Unbound
             | Check::ClassLookup { .. }
             | Check::Mro(_)
@@ -116,6 +119,7 @@ impl<O, N, V> Check<O, N, V> {
                 Check::Distinct { others: others.iter().map(other).collect(), group: *group }
             }
             Check::HasNext(has) => Check::HasNext(*has),
+            Check::EndsUnseen => Check::EndsUnseen,
             Check::Unbound => Check::Unbound,
             Check::ClassLookup { name: n, found } => {
                 Check::ClassLookup { name: name(n), found: found.as_ref().map(object) }
@@ -189,6 +193,7 @@ impl Check {
             }
             Check::HasNext(true) => write!(f, "has_next({value})"),
             Check::HasNext(false) => write!(f, "not has_next({value})"),
+            Check::EndsUnseen => write!(f, "ends_unseen({value})"),
             Check::Unbound => write!(f, "unbound({value})"),
             Check::ClassLookup { name, found: Some(found) } => {
                 write!(f, "lookup({value}, {name:?}) is {}", names.object(*found))

@@ -16,6 +16,7 @@
 //! | `Table` | 4 + 4 a member | 4 | |
 //! | `Hashes` | 4 + 1 a key | 4 | |
 //! | `Lacks`, `Member` | 8 | 16 | a hash lookup; a key that was not there rarely comes |
+//! | `EndsUnseen` | 200 | 8 | a search through what the value holds |
 //! | `ClassLookup`, `Mro`, `SubclassOf`, `LacksAttr` | 20, 20, 20, 30 | 16 | a walk along the MRO |
 
 use crate::{Access, Check};
@@ -53,6 +54,7 @@ pub fn of_check(check: &Check) -> u32 {
         Check::Lacks(_) | Check::Member { .. } | Check::Quiet { key: Some(_) } => 8,
         // As long as the set, which the guard does not know.
         Check::Quiet { key: None } => 100,
+        Check::EndsUnseen => 200,
         Check::ClassLookup { .. } | Check::Mro(_) | Check::Alike(_) | Check::SubclassOf { .. } => 20,
         Check::LacksAttr(_) => 30,
     }
@@ -64,7 +66,7 @@ pub fn hits_per_miss(check: &Check) -> u32 {
         Check::Equals(_) | Check::Tensor(_) => 1,
         Check::Len(_) | Check::HasNext(_) => 2,
         Check::Is(_) | Check::TypeIs(_) | Check::Keys(_) | Check::Hashes { .. } | Check::Table { .. } => 4,
-        Check::SameAs(_) | Check::Unbound | Check::Distinct { .. } => 8,
+        Check::SameAs(_) | Check::Unbound | Check::Distinct { .. } | Check::EndsUnseen => 8,
         Check::Lacks(_)
         | Check::Member { .. }
         | Check::Quiet { .. }

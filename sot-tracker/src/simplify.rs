@@ -116,6 +116,7 @@ impl<'a> Premises<'a> {
                 | Check::SameAs(_)
                 | Check::Distinct { .. }
                 | Check::HasNext(_)
+                | Check::EndsUnseen
                 | Check::Unbound
                 | Check::ClassLookup { .. }
                 | Check::Mro(_)
@@ -170,6 +171,7 @@ impl<'a> Premises<'a> {
             | Check::SameAs(_)
             | Check::Distinct { .. }
             | Check::HasNext(_)
+            | Check::EndsUnseen
             | Check::Unbound
             | Check::ClassLookup { .. }
             | Check::Mro(_)
@@ -227,6 +229,7 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
         | Check::Tensor(_)
         | Check::Distinct { .. }
         | Check::HasNext(_)
+        | Check::EndsUnseen
         | Check::Unbound
         | Check::ClassLookup { .. }
         | Check::Mro(_)

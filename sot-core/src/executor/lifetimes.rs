@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use smallvec::SmallVec;
 use sot_sideeffect::{Mutation, Target, VarRef};
-use sot_tracker::TrackerId;
+use sot_tracker::{Check, TrackerId};
 
 impl<'py> Executor<'py> {
     /// Watch a variable that was wrapped just now, if its death could be seen.
@@ -115,7 +115,9 @@ impl<'py> Executor<'py> {
 
     /// An effect follows, with these operands, or the capture is over: note what no frame holds any more.
     pub(super) fn note_released(&mut self, operands: &[VarId], effect_follows: bool) {
-        let is_left = |var: &&VarId| self.is_unseen(**var) && !self.watched.let_go.contains(*var);
+        let is_left = |var: &&VarId| {
+            (self.is_unseen(**var) || self.may_come_to_hold(**var)) && !self.watched.let_go.contains(*var)
+        };
         let unseen: Vec<VarId> = self.received.iter().filter(is_left).copied().collect();
         let now = (self.watched.taken_by_steps.len(), self.watched.vars.len());
         // Steps are noted while something is open.
@@ -131,6 +133,7 @@ impl<'py> Executor<'py> {
             // What nobody looked at has ended somewhere among them, or before the effect.
             for var in unseen.into_iter().filter(|var| !held.contains(var)) {
                 self.guard_class_of_ended(var);
+                self.guard_unseen_end(var);
                 self.captured.watched.let_go.insert(var);
             }
         }
@@ -153,6 +156,31 @@ impl<'py> Executor<'py> {
         {
             let tracker = self.var(var).tracker;
             self.guard_type(tracker, object);
+        }
+    }
+
+    /// Whether an argument whose end is not seen may hold something at another call whose end is.
+    fn may_come_to_hold(&self, var: VarId) -> bool {
+        let Variable { tracker, kind, .. } = self.var(var);
+        let is_alone = matches!(
+            kind,
+            VarKind::Constant(_)
+                | VarKind::ByteArray(_)
+                | VarKind::Class(_)
+                | VarKind::Module(_)
+                | VarKind::Layer(_)
+                | VarKind::Tensor(_)
+        );
+        !is_alone && self.trackers.get(*tracker).is_slot() && !self.watched.vars.contains(&var)
+    }
+
+    /// Nobody saw the end of an argument before an effect. At another call it may hold what somebody sees the end of, and that is to be seen
+    /// before the effect.
+    fn guard_unseen_end(&mut self, var: VarId) {
+        let object = self.known_object(var).map(|object| self.objects.get(self.py, object));
+        if self.may_come_to_hold(var) && object.is_some_and(|object| !facts::death_is_seen(&object)) {
+            let tracker = self.var(var).tracker;
+            self.guard(tracker, Check::EndsUnseen);
         }
     }
 

@@ -220,6 +220,7 @@ impl Steps {
                 (Check::Member { is: true, .. }, Some(_)) => Found::Said("none"),
                 (Check::Member { is: false, .. } | Check::Lacks(_), Some(_)) => Found::Said("one"),
                 (Check::HasNext(_), Some(_)) => Found::Said("an iterator at another place"),
+                (Check::EndsUnseen, Some(_)) => Found::Said("something whose end is seen"),
                 (_, found) => Found::value(found),
             },
             Some(Step::Access { .. }) => Found::value(None),
@@ -298,6 +299,7 @@ impl Steps {
             Check::Tensor(number) => self.tensor_checks[*number as usize].matches(value.as_borrowed()),
             Check::SameAs(other) => self::value(registers, *other).is_some_and(|o| o.is(value)),
             Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
+            Check::EndsUnseen => !facts::death_is_seen(value),
             Check::Alike(pattern) => alike::is_alike(value, pattern.bind(py)),
             Check::LacksAttr(name) => facts::lacks_attribute(value, name.bind(py)),
             Check::ClassLookup { name, found } => {

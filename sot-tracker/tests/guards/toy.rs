@@ -263,6 +263,8 @@ impl State {
                 Kind::Iterator { .. } => (self.step(&Access::IterPeek, Some(value)) != Accessed::Missing) == *next,
                 _ => false,
             },
+            // Nobody sees ends here.
+            Check::EndsUnseen => true,
             Check::Unbound => unreachable!("never asked"),
             Check::ClassLookup { name, found } => {
                 matches!(object.kind, Kind::Class(_)) && self.class_lookup(value, name) == *found
