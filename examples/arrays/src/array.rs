@@ -27,10 +27,10 @@ impl Array {
     }
 }
 
-/// What an operation is, and its operands: arrays and numbers, or what stands for them. Functions may come with their module's name.
+/// What an operation is, and its operands: arrays and numbers, or what stands for them.
 pub(crate) fn parse<'py>(name: &str, args: &Bound<'py, PyTuple>) -> PyResult<(Op, Vec<Bound<'py, PyAny>>)> {
     let number = |at: usize| args.get_item(at).and_then(|arg| arg.extract::<i64>());
-    let (op, operands) = match name.rsplit('.').next().unwrap_or(name) {
+    let (op, operands) = match name {
         "__add__" | "add" => (Op::Binary("__add__"), 2),
         "__sub__" => (Op::Binary("__sub__"), 2),
         "__mul__" => (Op::Binary("__mul__"), 2),
@@ -44,6 +44,8 @@ pub(crate) fn parse<'py>(name: &str, args: &Bound<'py, PyTuple>) -> PyResult<(Op
         "sum" if args.len() == 1 || args.get_item(1)?.is_none() => (Op::Sum(None), 1),
         "sum" => (Op::Sum(Some(args.get_item(1)?.extract()?)), 1),
         "where" => (Op::Where, 3),
+        "least" => (Op::Extreme { largest: false }, 1),
+        "largest" => (Op::Extreme { largest: true }, 1),
         "__matmul__" | "matmul" => (Op::Matmul, 2),
         "T" => (Op::Transpose, 1),
         "reshape" => (Op::Reshape(args.get_item(1)?.extract()?), 1),
@@ -121,6 +123,13 @@ functions! {
     matmul(x, y) = "matmul";
     exp(x) = "exp";
     sqrt(x) = "sqrt";
+}
+
+/// The least number of an array and the largest, as arrays without axes.
+#[pyfunction]
+pub(crate) fn extrema<'py>(x: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let args = PyTuple::new(x.py(), [x])?;
+    Ok((call(x.py(), "least", &args)?, call(x.py(), "largest", &args)?))
 }
 
 /// Items of `x` where `condition` holds, else of `y`.

@@ -6,12 +6,12 @@ use crate::ops::{Meta, Op};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sot_core::backend::tracing::{self, Gives, Operations, Reads, Tracing};
-use sot_core::backend::{Backend, BuildError, GraphBuilder, Kind, Known, OpCall, Parts, TensorMeta};
+use sot_core::backend::{Backend, BuildError, CallKind, GraphBuilder, Kind, Known, OpCall, Parts, TensorMeta};
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
 /// Functions of the module that are operations.
-const OPERATIONS: [&str; 6] = ["add", "maximum", "matmul", "exp", "sqrt", "where"];
+const OPERATIONS: [&str; 7] = ["add", "maximum", "matmul", "exp", "sqrt", "where", "extrema"];
 
 pub(crate) struct Arrays(Known);
 
@@ -67,9 +67,11 @@ struct Traced;
 impl Operations for Traced {
     fn infer<'py>(&self, op: &OpCall<'_, 'py>) -> Result<Gives<'py>, BuildError> {
         let refused = |reason| Err(BuildError::new(Why::new(reason, op.name)));
-        match op.name {
+        match op.bare_name() {
             "item" | "tolist" => return refused(Reason::TensorToHost),
             "fill" => return refused(Reason::InplaceTensor),
+            // It gives two.
+            "extrema" => return Ok(Gives::Tensors(vec![describe(&Meta::of(Vec::new())); 2])),
             _ => {}
         }
         let (parsed, operands) = read(op)?;
@@ -86,7 +88,10 @@ impl Operations for Traced {
     }
 
     fn execute<'py>(&self, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
-        call(op.args.py(), op.name, &positional(op)?)
+        match op.callee {
+            Some(callee) if op.kind == CallKind::Api => callee.call(op.args, op.kwargs),
+            _ => call(op.args.py(), op.bare_name(), &positional(op)?),
+        }
     }
 
     fn attribute<'py>(&self, py: Python<'py>, of: &TensorMeta, name: &str) -> PyResult<Reads<'py>> {
@@ -102,7 +107,7 @@ impl Operations for Traced {
 }
 
 fn read<'py>(op: &OpCall<'_, 'py>) -> PyResult<(Op, Vec<Bound<'py, PyAny>>)> {
-    parse(op.name, &positional(op)?)
+    parse(op.bare_name(), &positional(op)?)
 }
 
 /// The arguments in order: `sum` alone takes one by its name.

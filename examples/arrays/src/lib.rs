@@ -15,7 +15,7 @@ mod arrays_module {
     use super::*;
 
     #[pymodule_export]
-    use super::array::{Array, add, array, exp, matmul, maximum, show, sqrt, where_};
+    use super::array::{Array, add, array, exp, extrema, matmul, maximum, show, sqrt, where_};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -21,6 +21,10 @@ pub(crate) enum Op {
     /// Item by item, of one.
     Unary(&'static str),
     Sum(Option<usize>),
+    /// The least number of all, or the largest.
+    Extreme {
+        largest: bool,
+    },
     Where,
     Matmul,
     Transpose,
@@ -57,7 +61,7 @@ impl Op {
                 Meta { shape, dtype: if compares { "bool" } else { "float64" } }
             }
             Op::Unary(_) => Meta::of(of[0].shape.clone()),
-            Op::Sum(None) => Meta::of(Vec::new()),
+            Op::Sum(None) | Op::Extreme { .. } => Meta::of(Vec::new()),
             Op::Sum(Some(axis)) => {
                 let mut shape = of[0].shape.clone();
                 if *axis >= shape.len() {
@@ -125,6 +129,10 @@ impl Op {
                 of[0].1.iter().map(|x| of_one(*x)).collect()
             }
             Op::Sum(None) => vec![of[0].1.iter().sum()],
+            Op::Extreme { largest } => {
+                let choose = if *largest { f64::max } else { f64::min };
+                vec![of[0].1.iter().copied().reduce(choose).ok_or("an array without numbers has no extrema")?]
+            }
             Op::Sum(Some(axis)) => {
                 let (shape, data) = (&of[0].0.shape, of[0].1);
                 let inner: usize = shape[axis + 1..].iter().product();

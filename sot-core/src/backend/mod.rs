@@ -206,6 +206,13 @@ pub struct OpCall<'a, 'py> {
     pub may_act: Acts,
 }
 
+impl<'a> OpCall<'a, '_> {
+    /// Its name without the modules that a function is in: `add` of `framework.add`.
+    pub fn bare_name(&self) -> &'a str {
+        self.name.rsplit('.').next().unwrap_or(self.name)
+    }
+}
+
 /// A line of the user's program, innermost last: for the framework's own error messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserFrame {

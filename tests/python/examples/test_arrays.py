@@ -205,3 +205,15 @@ def test_values_of_a_compiled_graph_are_let_go_of_as_in_eager_execution():
     del last
     gc.collect()
     assert alive() is None
+
+
+def test_an_operation_that_gives_several():
+    def f(a):
+        low, high = arrays.extrema(a)
+        _, again = arrays.extrema(a * 2)
+        return (a - low) / (high - low), again
+
+    report = check(f, x())
+    assert report.graphs[0].executor == "compiled"
+    assert report.graphs[0].program.splitlines()[0].split(".")[-1] == "extrema(%0)"
+    assert f(arrays.array([3.0, 3.5]))[0].tolist() == [0.0, 1.0]

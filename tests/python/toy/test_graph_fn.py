@@ -66,7 +66,7 @@ def test_an_honest_compiled_form_stays_a_candidate(function):
     assert found.replay_only is None and found.executor in ("compiled", "replay", "original")
 
 
-@pytest.mark.parametrize("how", ["panic", "few", "many", "raise", "bits", "flag"])
+@pytest.mark.parametrize("how", ["panic", "compare", "few", "many", "raise", "bits", "flag"])
 @pytest.mark.parametrize("function", [pure, draws])
 @pytest.mark.parametrize("calls_before", [0, 1, 2, 5])
 def test_a_compiled_form_that_is_found_out_while_measuring_gives_way(function, how, calls_before):

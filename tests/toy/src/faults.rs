@@ -18,6 +18,8 @@ pub(crate) enum Fault {
     /// Somebody presses Ctrl-C.
     Interrupt,
     Panic,
+    /// A panic of who compares compiled outputs with those of eager execution.
+    Compare,
     /// One output too few.
     Few,
     /// One output too many.
@@ -46,6 +48,7 @@ pub(crate) fn set_fault(form: &str, how: Option<&str>) -> PyResult<()> {
         Some("raise") => Some(Fault::Raise),
         Some("interrupt") => Some(Fault::Interrupt),
         Some("panic") => Some(Fault::Panic),
+        Some("compare") => Some(Fault::Compare),
         Some("few") => Some(Fault::Few),
         Some("many") => Some(Fault::Many),
         Some("bits") => Some(Fault::Bits),
@@ -64,7 +67,7 @@ pub(crate) fn strike(fault: Option<Fault>) -> PyResult<()> {
         Some(Fault::Raise) => Err(PyValueError::new_err("unreliable")),
         Some(Fault::Interrupt) => Err(PyKeyboardInterrupt::new_err(())),
         Some(Fault::Panic) => panic!("unreliable"),
-        Some(Fault::Few | Fault::Many | Fault::Bits | Fault::Flag) | None => Ok(()),
+        Some(Fault::Compare | Fault::Few | Fault::Many | Fault::Bits | Fault::Flag) | None => Ok(()),
     }
 }
 
