@@ -73,7 +73,19 @@ pub fn quiet_class<'py>(
     let all = PyDict::new(py);
     all.set_item(MARK, Bound::new(py, Quiet)?)?;
     all.update(names.as_mapping())?;
-    py.get_type::<PyType>().call_method1("__new__", (metaclass, name, bases, all))
+    let told_by = pyo3::intern!(py, "__set_name__");
+    // Values that would be told their names, which has been simulated, come when nobody tells them.
+    let told: Vec<_> =
+        names.iter().filter(|(_, value)| facts::type_lookup(&value.get_type(), told_by).is_some()).collect();
+    for (name, _) in &told {
+        all.set_item(name, py.None())?;
+    }
+    let type_of_types = py.get_type::<PyType>();
+    let made = type_of_types.call_method1("__new__", (metaclass, name, bases, all))?;
+    for (name, value) in told {
+        type_of_types.call_method1("__setattr__", (&made, name, value))?;
+    }
+    Ok(made)
 }
 
 /// The same, which its bases do not list.

@@ -193,6 +193,8 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         ),
         ("plain_names", make(c"plain_names", |args| Ok(args.get_item(0)?.unbind()))?),
         ("class_checked", make(c"class_checked", metaclasses::checked)?),
+        ("class_told", make(c"class_told", |args| Ok(args.get_item(0)?.unbind()))?),
+        ("told_names", make(c"told_names", |args| Ok(PyTuple::empty(args.py()).into_any().unbind()))?),
         (
             "end_writing",
             make(c"end_writing", |args| {
@@ -587,6 +589,10 @@ impl<'py> Executor<'py> {
                 self.quiet_class_made(*metaclass, parts).map(|made| Some(Called::Value(made)))
             }
             ("plain_names", [names]) => self.plain_names(*names).map(|names| Some(Called::Value(names))),
+            ("class_told", _) => self.enter("told_class", args).map(Some),
+            ("told_names", [metaclass, names]) => {
+                self.told_names(*metaclass, *names).map(|told| Some(Called::Value(told)))
+            }
             ("class_checked", [made, cell]) => self.class_checked(*made, *cell).map(|made| Some(Called::Value(made))),
             ("keys_of", _) => self.enter("keys_of_mapping", args).map(Some),
             ("pair", [item, index]) if self.iterates_by_code(*item)? => {

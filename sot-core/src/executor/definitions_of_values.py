@@ -412,6 +412,8 @@ def class_of(metaclass, body, name, bases, names, original):
     cell = body_run(body, names)
     if original is not None:
         names["__orig_bases__"] = original
+    if told_names(metaclass, names):
+        return class_checked(class_told(metaclass, name, bases, names, {}), cell)
     return class_made(metaclass, cell, name, bases, names)
 
 
@@ -452,5 +454,11 @@ def class_on_entries(body, name, original, keywords):
 
 def told_class(metaclass, name, bases, names, keywords):
     made = quiet_class_made(metaclass, name, bases, names)
+    for tell, value, key in told_names(None, names):
+        try:
+            tell(value, made, key)
+        except BaseException:
+            # Which words it comes with depends on the version.
+            class_checked(None, None)
     super(made, made).__init_subclass__(**keywords)
     return made

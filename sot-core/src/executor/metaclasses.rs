@@ -154,6 +154,32 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// The values in the body of a class that are told their names: who tells each, the value, and the name. `metaclass`: which makes the
+    /// class, if that is to be `type`.
+    pub(super) fn told_names(&mut self, metaclass: VarId, names: VarId) -> Result<VarId, Stop> {
+        let VarKind::Dict(dict) = self.look(names)? else { return Err(as_it_is("names")) };
+        let mut told = Vec::new();
+        for (key, value) in dict.entries.iter() {
+            let VarKind::Instance(_) = self.look(*value)? else { continue };
+            let class = self.class_of(*value)?;
+            let Some(tell) = self.class_lookup(&class, "__set_name__")? else { continue };
+            let name = self.constant_str(*key).ok_or_else(|| as_it_is("a key"))?;
+            if !facts::is_function(&tell) || name.starts_with("__") {
+                return Err(as_it_is("an instance"));
+            }
+            let tell = self.pin(&tell);
+            told.push(self.virtual_var(TupleVar::new(vec![tell, *value, *key])));
+        }
+        let makes = self.look(metaclass)?;
+        if !told.is_empty()
+            && let VarKind::Class(metaclass) = makes
+            && !is_type(&self.objects.get(self.py, metaclass.object))
+        {
+            return Err(as_it_is("an instance"));
+        }
+        Ok(self.virtual_var(TupleVar::new(told)))
+    }
+
     /// What a metaclass gave for a class statement: its `__class__` is that.
     pub(super) fn class_checked(&mut self, made: VarId, cell: VarId) -> Result<VarId, Stop> {
         if let VarKind::Cell(_) = self.look(cell)?

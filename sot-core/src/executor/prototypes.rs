@@ -164,10 +164,35 @@ impl<'py> Executor<'py> {
             VarKind::Instance(_) if self.is_left_alone_by_classes(value)? => {
                 py.get_type::<PyAny>().call0().map_err(|e| self.internal(&e))?
             }
+            VarKind::Instance(InstanceVar { object: None, part: None, .. }) => self.prototype_of_descriptor(value)?,
             kind => return Err(as_it_is(kind.kind_name())),
         };
         stand_for.push((value, object.clone()));
         Ok(object)
+    }
+
+    /// What stands for a descriptor that the frame has made, and whose methods are the program's: another one of its class, which knows
+    /// nothing. Nobody tells it its name ([`crate::cpython::unlisted_quiet_class`]), nor asks it.
+    fn prototype_of_descriptor(&mut self, value: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let class = self.class_of(value)?;
+        for name in ["__isabstractmethod__", "__getattr__", "__del__"] {
+            if self.class_lookup(&class, name)?.is_some() {
+                return Err(as_it_is("an instance"));
+            }
+        }
+        for name in ["__set_name__", "__get__", "__set__", "__delete__"] {
+            if self.class_lookup(&class, name)?.is_some_and(|found| !facts::is_function(&found)) {
+                return Err(as_it_is("an instance"));
+            }
+        }
+        let looks = self.class_lookup(&class, "__getattribute__")?;
+        let new = type_facts::raw(&self.py.get_type::<PyAny>(), "__new__");
+        let (Some(looks), Some(new)) = (looks, new) else { return Err(as_it_is("an instance")) };
+        let plain = class.cast::<PyType>().is_ok_and(|class| type_facts::maker_of_instances(class).is_some());
+        if !plain || !self.is_of_object("__getattribute__", &looks) {
+            return Err(as_it_is("an instance"));
+        }
+        new.call1((class,)).map_err(|_| as_it_is("an instance"))
     }
 
     /// Whether a class that has the value as an attribute neither tells it its name nor asks it when it is looked up.

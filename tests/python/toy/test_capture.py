@@ -186,6 +186,7 @@ from capture_cases import (  # noqa: F401
     supers_refused_by_c,
     told_by_classes,
     told_by_getattr,
+    told_their_names,
     told_in_the_name_of_c,
     texts,
     texts_extended,
