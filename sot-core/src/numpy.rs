@@ -76,6 +76,7 @@ const OF_ARRAYS_ONLY: &[&str] = &[
     "atleast_1d",
     "atleast_2d",
     "bincount",
+    "broadcast_arrays",
     "broadcast_to",
     "clip",
     "concatenate",

@@ -23,6 +23,19 @@ impl<'py> Executor<'py> {
     ) -> Result<VarId, Stop> {
         let name = super::calls::name_of(class);
         let wrong = || Stop::brk(Reason::WouldRaise, name.clone());
+        if native == Native::Record && args.positional.is_empty() && args.keywords.is_empty() {
+            let maker = self.pin(class);
+            self.record(&[maker])?;
+            let (class, positional, keywords) = (self.objects.add(class), Rc::new([maker]), Rc::new([]));
+            return Ok(self.virtual_var(NativeVar {
+                native,
+                class,
+                object: None,
+                positional,
+                keywords,
+                pinned: false,
+            }));
+        }
         let (first, rest) = args.positional.split_first().ok_or_else(wrong)?;
         let (positional, keywords) = match native {
             Native::Partial => {

@@ -34,6 +34,14 @@ impl<'py> Executor<'py> {
         // What is written in a way that is named is the content, whatever the text of the value.
         let in_a_way = spec.and_then(|spec| self.constant_str(spec)).is_some_and(|spec| !spec.is_empty());
         let methods = if in_a_way { Some(IN_A_WAY) } else { asked(builtin) };
+        if !in_a_way
+            && methods.is_some()
+            && let Some(of_numpy) = self.type_of_items(value)
+        {
+            let given = PyTuple::new(self.py, [of_numpy]).map_err(|e| self.internal(&e))?;
+            let text = self.ask_numpy(&self.builtins_attribute(builtin)?, &given, None)?;
+            return self.fold(&text).map(|text| Some(Called::Value(text)));
+        }
         let Some(methods) = methods.filter(|_| matches!(self.var(value).kind, VarKind::Instance(_))) else {
             return Ok(None);
         };

@@ -200,6 +200,31 @@ def test_tensors_made_of_an_array_are_apart_from_it():
     same(f, (x(),), (x(),), (x(),), (x(),))
 
 
+def test_texts_of_types_and_arrays_given_back():
+    def f(x):
+        one, other = np.array(0.5).astype("float32"), np.array([2])
+        both = np.broadcast_arrays(one, one)
+        said = str(one.dtype), repr(other.dtype), f"{other.dtype}", str(np.dtype("float16")), len(both), both[0] is one
+        return x + paddle.assign(both[1]), said
+
+    same(f, (x(),), (x(),), (x(),), graphs=1, breaks=0, captures=1)
+
+
+def test_arrays_of_several_shapes_are_broadcast_for_real():
+    def f(x):
+        both = np.broadcast_arrays(np.array([1.0, 2.0]), np.array([[1.0], [2.0]]))
+        return x * 2.0, [array.tolist() for array in both], [array.shape for array in both]
+
+    same(f, (x(),), (x(),), (x(),))
+
+
+def test_a_place_is_made_in_the_graph():
+    def f(x):
+        return x + paddle.to_tensor([1.0, 2.0], place=paddle.CPUPlace())
+
+    same(f, (x(),), (x(),), (x(),), graphs=1, breaks=0, captures=1)
+
+
 def test_a_device_and_places():
     def f(x):
         place = paddle.CPUPlace()

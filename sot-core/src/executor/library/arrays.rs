@@ -30,6 +30,16 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// The type of an array's items, where that is the same object at each call.
+    pub(in crate::executor) fn type_of_items(&self, value: VarId) -> Option<Bound<'py, PyAny>> {
+        match &self.var(value).kind {
+            VarKind::Instance(InstanceVar { object: Some(object), .. }) if self.is_asked_of_numpy(value) => {
+                Some(self.objects.get(self.py, *object))
+            }
+            _ => None,
+        }
+    }
+
     /// `np.finfo(type)`: one object for each type.
     pub(in crate::executor) fn limits_of_numpy(
         &mut self,
@@ -88,6 +98,9 @@ impl<'py> Executor<'py> {
         if numpy::is_dtype(&result) {
             return Ok(self.pin_for_good(&result));
         }
+        if let Some(several) = self.arrays_given_back(&result, &known) {
+            return Ok(several);
+        }
         if !numpy::is_array(&result) {
             return self.told_by_numpy(callee, &result);
         }
@@ -104,6 +117,24 @@ impl<'py> Executor<'py> {
         let var = self.virtual_var(made);
         self.made.insert(var, (positional, result));
         Ok(var)
+    }
+
+    /// A list or a tuple of the very arrays that were given.
+    fn arrays_given_back(&mut self, result: &Bound<'py, PyAny>, known: &[(Bound<'py, PyAny>, VarId)]) -> Option<VarId> {
+        let is_list = result.is_exact_instance_of::<PyList>();
+        if !is_list && !result.is_exact_instance_of::<PyTuple>() {
+            return None;
+        }
+        let given = |item: PyResult<Bound<'py, PyAny>>| {
+            let item = item.ok()?;
+            known.iter().find(|(object, _)| object.is(&item)).map(|(_, var)| *var)
+        };
+        let arrays: Vec<VarId> = result.try_iter().ok()?.map(given).collect::<Option<_>>()?;
+        match (arrays.is_empty(), is_list) {
+            (true, _) => None,
+            (_, true) => Some(self.virtual_var(ListVar::new(arrays))),
+            (_, false) => Some(self.virtual_var(TupleVar::new(arrays))),
+        }
     }
 
     /// A result that is no array: a scalar, a constant, or containers of such.
