@@ -97,15 +97,12 @@ impl<'py> Executor<'py> {
             "__kwdefaults__" => (FunctionPart::KwDefaults, &parts.kwdefaults),
             _ => (FunctionPart::Closure, &parts.closure),
         };
-        match (kind, value) {
-            (VarKind::Function(FunctionVar::Made(made)), Some(_)) => {
-                return Ok(match part {
-                    FunctionPart::Defaults => made.defaults,
-                    FunctionPart::KwDefaults => made.kwdefaults,
-                    _ => made.closure,
-                });
-            }
-            _ => {}
+        if let (VarKind::Function(FunctionVar::Made(made)), Some(_)) = (kind, value) {
+            return Ok(match part {
+                FunctionPart::Defaults => made.defaults,
+                FunctionPart::KwDefaults => made.kwdefaults,
+                _ => made.closure,
+            });
         }
         let at = self.trackers.step(base, Access::FunctionPart(part));
         if let (FunctionPart::KwDefaults, Some(dict)) = (part, value) {
