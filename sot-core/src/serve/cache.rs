@@ -424,8 +424,6 @@ pub struct CodeCache {
     missed: Mutex<Counts>,
     /// Captures that were made when it was full.
     general: Generality,
-    /// This call is captured as if there were no general captures: it may be met again by now.
-    tries_again: AtomicBool,
     /// Where captures have found numbers.
     numbers: RwLock<Arc<Varying>>,
     /// What they have found in which places; together with whoever led here.
@@ -438,17 +436,12 @@ impl CodeCache {
         let entries = self.entries.read().ok()?.clone();
         let mut asked = Asked::default();
         let found = &entries.iter().find(|e| e.guards.check(py, slots, &mut asked))?.entry;
-        let hits = count(&found.hits);
-        let first = hits == 0;
+        let first = count(&found.hits) == 0;
         self.worth.met(found.work, first);
         policy::met_by_any(found.work, first);
         if first {
             self.losses.regain();
             self.leave_generality(found);
-        }
-        if found.general && !capture_all::on() && policy::is_tried_again(hits + 1) {
-            self.tries_again.store(true, Ordering::Relaxed);
-            return None;
         }
         Some(found.clone())
     }
@@ -545,9 +538,7 @@ impl CodeCache {
             let entries = Arc::make_mut(&mut entries);
             let unmet = entries.iter().filter(|e| !e.is_met());
             let guards: usize = unmet.map(|e| e.entry.report.guards.len()).sum();
-            // What is general is asked last.
-            let at = entries.iter().position(|entry| entry.entry.general).unwrap_or(entries.len());
-            entries.insert(at, Arc::new(guarded));
+            entries.push(Arc::new(guarded));
             let given_up = |guarded: &&Arc<Guarded>| {
                 guarded.entry.report.breaks.first().is_some_and(|at| at.why.reason == Reason::Budget)
             };
@@ -579,25 +570,26 @@ impl CodeCache {
     /// Captures that no call has met, if the last ones are such.
     fn unmet(&self) -> usize {
         let Ok(entries) = self.entries.read() else { return 0 };
-        entries.iter().rev().filter(|entry| !entry.entry.general).take_while(|entry| !entry.is_met()).count()
+        entries.iter().rev().take_while(|entry| !entry.is_met()).count()
     }
 
     /// A call has missed as all did lately: whether it is captured in general, so that the next one meets something, and after how many
     /// answers a fact varies then.
     pub(super) fn settles(&self, subject: &Subject<'_, '_>) -> Option<usize> {
-        let tries_again = self.tries_again.swap(false, Ordering::Relaxed);
-        let many = !capture_all::on() && !tries_again && self.unmet() >= unsettled(subject);
+        let many = !capture_all::on() && self.unmet() >= unsettled(subject);
         many.then(|| self.general.next()).flatten()
     }
 
-    /// A call has met a capture for the first time. If it is the last that was made, what varied stays the same for a while by now: what one
-    /// general capture serves in the place of many is captured as it comes.
+    /// A call has met a capture for the first time. Where calls meet most of them again they were not in vain: what one general capture
+    /// serves in the place of many is captured as it comes.
     fn leave_generality(&self, met: &Entry) {
-        if met.general || capture_all::on() || self.unmet() > 0 {
+        if met.general || capture_all::on() {
             return;
         }
-        let any = self.entries.read().is_ok_and(|entries| entries.iter().any(|entry| entry.entry.general));
-        if !any {
+        let Ok(entries) = self.entries.read().map(|entries| entries.clone()) else { return };
+        let particular = || entries.iter().filter(|entry| !entry.entry.general);
+        let were_met = particular().filter(|entry| entry.is_met()).count();
+        if particular().count() == entries.len() || 2 * were_met < particular().count() {
             return;
         }
         self.unguarded.revoke();

@@ -119,11 +119,6 @@ impl Generality {
     }
 }
 
-/// Whether a call that meets a general capture, its so many-th, is captured all the same: what varied once may stay the same by now.
-pub fn is_tried_again(calls: u64) -> bool {
-    calls >= 64 && calls.is_power_of_two()
-}
-
 /// Captures that die before a call meets them, and more than there were hits, before capturing pauses: what is made afresh for
 /// each call would be captured for ever.
 const LOST: u64 = 256;
