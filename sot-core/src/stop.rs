@@ -88,7 +88,7 @@ reasons! {
     Mutation, Unimp, "mutation", "a mutation that cannot be replayed yet";
     ShortLived, Cdbl, "short-lived", "captures of this code depend on what dies before a call meets them; only now and then one more is made";
     CacheFull, Cdbl, "cache-full", "the cache of this code is full; what it holds is still served, new cases run as plain Python";
-    Varies, Cdbl, "varies", "an instruction asks for what is another thing at most calls; it runs as Python";
+    Varies, Cdbl, "varies", "an instruction asks for what is another thing at most calls of a function whose cache is full; it runs as Python";
     Tracing, Cdbl, "tracing", "a debugger, profiler or coverage tool is active in this thread";
     Busy, Cdbl, "busy", "another thread is capturing";
     Interrupted, Cdbl, "interrupted", "a signal arrived while capturing, or memory ended; the original code runs";

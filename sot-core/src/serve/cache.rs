@@ -3,8 +3,7 @@
 //! Invariants
 //! - What a cache holds is served until it is reset; when it is full nothing is added. An entry that can never be served again,
 //!   because an object that it names is gone, makes room ([`super::orphans`]). Where everything is captured, what no call has met
-//!   gives way when it is full, to captures that leave to run time what varies ([`CodeCache::generalises`]); elsewhere such captures
-//!   are made where no call meets the others ([`CodeCache::settles`]).
+//!   gives way when it is full, to captures that leave to run time what varies ([`CodeCache::generalises`]).
 //! - Guards are checked without a lock: a check may let another thread run.
 
 use super::function::function_for;
@@ -43,12 +42,6 @@ const TOO_LONG: usize = 4;
 /// Guards of entries that no call has met again: of one cache, before nothing is added any more. What is large and new each time
 /// takes long to capture, and is kept for nothing.
 const UNMET_GUARDS: usize = 50_000;
-/// After so many captures in a row that no call has met the next one is general: of a function, and of a continuation, where what was
-/// another thing before a break mostly is another one behind it.
-const UNSETTLED: usize = 5;
-const UNSETTLED_BEHIND: usize = 4;
-/// So many before that, what guards ask for begins to be kept in mind.
-const THAT_TELL: usize = 3;
 
 /// Calls of an entry that its graph may take for the choice who runs it; it may also fail each time.
 const WAITS: u32 = 32;
@@ -390,14 +383,6 @@ impl Guarded {
     }
 }
 
-/// After how many captures that no call has met the next one is general.
-fn unsettled(subject: &Subject<'_, '_>) -> usize {
-    match subject {
-        Subject::Function { .. } => UNSETTLED,
-        Subject::Continuation { .. } => UNSETTLED_BEHIND,
-    }
-}
-
 /// The entries of one code object, or of one continuation.
 #[derive(Default)]
 pub struct CodeCache {
@@ -441,7 +426,6 @@ impl CodeCache {
         policy::met_by_any(found.work, first);
         if first {
             self.losses.regain();
-            self.leave_generality(found);
         }
         Some(found.clone())
     }
@@ -515,8 +499,7 @@ impl CodeCache {
     }
 
     /// What one more capture has found.
-    pub(super) fn learn(&self, py: Python<'_>, captured: &Captured, subject: &Subject<'_, '_>) {
-        let facts = capture_all::on() || self.unmet() + THAT_TELL >= unsettled(subject);
+    pub(super) fn learn(&self, py: Python<'_>, captured: &Captured) {
         if let Ok(mut occupants) = self.occupants.lock() {
             occupants.learn(py, captured);
         }
@@ -525,7 +508,7 @@ impl CodeCache {
             *numbers = Arc::new(numbers.copied(py));
         }
         if let Some(numbers) = Arc::get_mut(&mut numbers) {
-            numbers.learn(py, captured, facts);
+            numbers.learn(py, captured, capture_all::on());
         }
     }
 
@@ -565,40 +548,6 @@ impl CodeCache {
     pub(super) fn generalises(&self, why: &Why) -> Option<usize> {
         let full = capture_all::on() && why.reason == Reason::CacheFull;
         full.then(|| self.general.next()).flatten()
-    }
-
-    /// Captures that no call has met, if the last ones are such.
-    fn unmet(&self) -> usize {
-        let Ok(entries) = self.entries.read() else { return 0 };
-        entries.iter().rev().take_while(|entry| !entry.is_met()).count()
-    }
-
-    /// A call has missed as all did lately: whether it is captured in general, so that the next one meets something, and after how many
-    /// answers a fact varies then.
-    pub(super) fn settles(&self, subject: &Subject<'_, '_>) -> Option<usize> {
-        let many = !capture_all::on() && self.unmet() >= unsettled(subject);
-        many.then(|| self.general.next()).flatten()
-    }
-
-    /// A call has met a capture for the first time. Where calls meet most of them again they were not in vain: what one general capture
-    /// serves in the place of many is captured as it comes.
-    fn leave_generality(&self, met: &Entry) {
-        if met.general || capture_all::on() {
-            return;
-        }
-        let Ok(entries) = self.entries.read().map(|entries| entries.clone()) else { return };
-        let particular = || entries.iter().filter(|entry| !entry.entry.general);
-        let were_met = particular().filter(|entry| entry.is_met()).count();
-        if particular().count() == entries.len() || 2 * were_met < particular().count() {
-            return;
-        }
-        self.unguarded.revoke();
-        let old = self.entries.write().map(|mut entries| {
-            let kept = entries.iter().filter(|entry| !entry.entry.general).cloned().collect();
-            std::mem::replace(&mut *entries, Arc::new(kept))
-        });
-        // As below.
-        drop(old);
     }
 
     /// Entries that no call has met serve no more: guards that never hold cost each call.

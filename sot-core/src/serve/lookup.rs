@@ -216,7 +216,6 @@ fn entry_for_slots(
             return Err(why.reason);
         }
     }
-    let general = general.or_else(|| cache.settles(subject));
     if thread::frames_left(py) < ROOM_TO_CAPTURE {
         STATS.note(Reason::Depth);
         return Err(Reason::Depth);
@@ -247,7 +246,7 @@ fn entry_for_slots(
                     capture(py, backend, subject, slots, known, &go_on).map(|captured| {
                         #[cfg(feature = "test-hooks")]
                         let captured = super::blinded::leaves_out(py, captured);
-                        cache.learn(py, &captured.captured, subject);
+                        cache.learn(py, &captured.captured);
                         Guarded::of(py, captured, subject, general.is_some(), point_of)
                     })
                 })

@@ -1,7 +1,6 @@
 """Functions whose state is another one at each call come to a few captures, and go on to be right when what they rely on changes."""
 
 import collections
-import json
 
 import pytest
 from toy_framework import toy
@@ -286,36 +285,6 @@ def test_items_outlive_the_move_of_their_iterator():
     settled(make, calls=24)
 
 
-# ----- whatever else is another thing at each call
-
-
-def names_of(n):
-    return f"layer_{n}"
-
-
-VARYING = {
-    "parts_of_a_text": lambda n, state: int(names_of(n).split("_")[1]),
-    "a_prefix": lambda n, state: 2 if ["conv%d", "fc%d"][n % 2].__mod__(n).startswith("conv") else 3,
-    "json": lambda n, state: len(json.dumps({"step": n, "loss": n * 0.5})),
-    "keys_of_a_record": lambda n, state: (state.setdefault(f"step_{n}", n), len(state))[1],
-    "seen_before": lambda n, state: (n in state, state.update({n: 1}))[0] + 1,
-    "text_that_grows": lambda n, state: (state.update(text=state.get("text", "") + str(n)), len(state["text"]))[1],
-}
-
-
-@pytest.mark.parametrize("name", VARYING)
-def test_what_is_another_thing_at_each_call(name):
-    def make():
-        state, of = {}, VARYING[name]
-
-        def step(x, n):
-            return x * of(n, state)
-
-        return step, nothing
-
-    settled(make, calls=60, most=24)
-
-
 def test_modes_that_come_again_are_a_capture_each():
     modes = ["train", "eval", "test", "predict"]
 
@@ -327,28 +296,6 @@ def test_modes_that_come_again_are_a_capture_each():
         for mode, factor in zip(modes, [1.0, 2.0, 3.0, 3.0]):
             assert captured(t([1.0]), mode).tolist() == [factor]
     assert toy.stats()["breaks"] == 0
-
-
-def test_callables_that_come_again_are_a_capture_each():
-    """More than settle at first: what a general capture serves is captured on its own once calls meet the others again."""
-
-    def of(factor):
-        return lambda x: x * factor
-
-    def step(x, function):
-        return function(x)
-
-    functions = [of(float(factor)) for factor in range(9)]
-    captured = toy.to_static(step)
-    for _ in range(4):
-        for factor, function in enumerate(functions):
-            assert captured(t([1.0]), function).tolist() == [factor]
-    before = toy.stats()
-    for factor, function in enumerate(functions):
-        assert captured(t([1.0]), function).tolist() == [factor]
-    after = toy.stats()
-    assert after["captures"] == before["captures"]
-    assert after["breaks"] == before["breaks"]
 
 
 def test_a_queue_that_is_emptied():
