@@ -255,7 +255,6 @@ impl<'py> Copied<'_, 'py> {
         self.copy.call_method0("random")?.extract()
     }
 
-    /// Of the C library, as the functions of module `math` are.
     fn gauss(&mut self) -> PyResult<f64> {
         let kept = match self.gauss {
             Some(kept) => kept,
@@ -266,20 +265,20 @@ impl<'py> Copied<'_, 'py> {
             return Ok(kept);
         }
         let py = self.copy.py();
-        let angle = self.random()? * std::f64::consts::TAU;
-        let radius = of_math(py, "sqrt", -2.0 * of_math(py, "log", 1.0 - self.random()?)?)?;
-        self.gauss = Some(Some(of_math(py, "sin", angle)? * radius));
-        Ok(of_math(py, "cos", angle)? * radius)
+        let angle = self.random()? * number_of_library(py, "TWOPI")?;
+        let radius = of_math(py, "_sqrt", -2.0 * of_math(py, "_log", 1.0 - self.random()?)?)?;
+        self.gauss = Some(Some(of_math(py, "_sin", angle)? * radius));
+        Ok(of_math(py, "_cos", angle)? * radius)
     }
 
     fn normal(&self) -> PyResult<f64> {
         let py = self.copy.py();
-        let magic = 4.0 * of_math(py, "exp", -0.5)? / of_math(py, "sqrt", 2.0)?;
+        let magic = number_of_library(py, "NV_MAGICCONST")?;
         loop {
             let first = self.random()?;
             let second = 1.0 - self.random()?;
             let z = magic * (first - 0.5) / second;
-            if z * z / 4.0 <= -of_math(py, "log", second)? {
+            if z * z / 4.0 <= -of_math(py, "_log", second)? {
                 return Ok(z);
             }
         }
@@ -315,12 +314,34 @@ fn table_of_sample(py: Python<'_>, count: usize) -> PyResult<usize> {
     if count <= 5 {
         return Ok(21);
     }
-    let log = crate::cpython::module(py, "math")?.call_method1("log", (count * 3, 4))?.extract::<f64>()?;
+    let log = function_of_library(py, "_log")?.call1((count * 3, 4))?.extract::<f64>()?;
+    function_of_library(py, "_ceil")?;
     Ok(21 + 4usize.saturating_pow(log.ceil() as u32))
 }
 
+/// What module `random` has under a name, which a program may exchange.
+fn named_by_library<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let names = facts::imported(py, "random").and_then(|module| facts::module_dict(&module));
+    let found = names.and_then(|names| names.get_item(name).ok().flatten());
+    found.ok_or_else(|| PyTypeError::new_err("sot: another module random"))
+}
+
+/// A function of module `math`, by its name in module `random`.
+fn function_of_library<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let function = named_by_library(py, name)?;
+    let is_of_c = function.is_exact_instance_of::<PyCFunction>()
+        && function.getattr("__self__")?.is_exact_instance_of::<PyModule>()
+        && function.getattr("__name__")?.eq(name.trim_start_matches('_'))?;
+    if is_of_c { Ok(function) } else { Err(PyTypeError::new_err("sot: another function")) }
+}
+
 fn of_math(py: Python<'_>, name: &str, number: f64) -> PyResult<f64> {
-    crate::cpython::module(py, "math")?.getattr(name)?.call1((number,))?.extract()
+    function_of_library(py, name)?.call1((number,))?.extract()
+}
+
+/// A number that module `random` keeps.
+fn number_of_library(py: Python<'_>, name: &str) -> PyResult<f64> {
+    Ok(named_by_library(py, name)?.cast_exact::<PyFloat>()?.value())
 }
 
 /// What the stream has kept of the last `gauss`.

@@ -513,7 +513,7 @@ impl Replay {
     /// What a run comes to where the program was told something wrong of a result: behind an operation that acts it goes on from there.
     fn told_wrong(&self, what: String, at: usize, registers: &Registers<'_>) -> Failure {
         let broken = Failure::Broken(what);
-        match self.first_act.is_some_and(|act| act < at) {
+        match self.first_act.is_some_and(|act| act <= at) {
             true => Failure::Acted(broken.into_error().0, progress_at(registers, at + 1, Ended::Behind)),
             false => broken,
         }

@@ -578,7 +578,8 @@ pub trait Backend: Send + Sync + 'static {
         matches!(self.classify(value), Kind::Tensor) && self.tensor_meta(value).is_ok_and(|real| real == *meta)
     }
     /// All that a program can tell of a tensor, as parts by name: immutable values of Python that are equal if the program cannot tell
-    /// them apart, and other tensors. It runs no code of the program. `None`: this is no tensor. Asked by `SOT_VERIFY=1` alone.
+    /// them apart, and other tensors. It runs no code of the program. `None`: this is no tensor. Asked by `SOT_VERIFY=1`, and where a
+    /// compiled graph does not say itself by what its outputs differ from those of eager execution.
     fn told_of<'py>(&self, _value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
         Ok(None)
     }
@@ -661,7 +662,7 @@ pub fn register(backend: Arc<dyn Backend>) -> bool {
 
 /// New code asks the framework something, and there is none: it was made by a process that had one.
 pub(crate) fn none_registered() -> PyErr {
-    PyRuntimeError::new_err("sot: no framework is registered; import the package that registers one (`import sot`)")
+    PyRuntimeError::new_err("sot: no framework is registered; import the package that registers one")
 }
 
 static MODULE: OnceLock<String> = OnceLock::new();

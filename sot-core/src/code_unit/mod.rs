@@ -140,12 +140,22 @@ impl UnitData {
 
     /// Whether code within it (a lambda, a comprehension) looks at the variables of frames that tracebacks show.
     fn looks_within(&self, py: Python<'_>) -> bool {
-        let names = |constant: &Py<PyAny>| {
-            let code = constant.bind(py).cast_exact::<PyCode>().ok()?;
-            code.getattr("co_names").and_then(|names| names.extract::<Vec<String>>()).ok()
-        };
-        let looks = |names: Vec<String>| ["tb_frame", "f_locals"].iter().all(|name| names.iter().any(|n| n == name));
-        self.consts.iter().filter_map(names).any(looks)
+        const LOOKS: [&str; 2] = ["tb_frame", "f_locals"];
+        let mut within: Vec<_> = self.consts.iter().map(|constant| constant.bind(py).clone()).collect();
+        // One may ask for the frame, and another one for what is in it.
+        let mut looks = LOOKS.map(|name| self.code.names.iter().any(|own| own == name));
+        let mut is_within = false;
+        while let Some(constant) = within.pop() {
+            let Ok(code) = constant.cast_exact::<PyCode>() else { continue };
+            let names = code.getattr("co_names").and_then(|names| names.extract::<Vec<String>>()).unwrap_or_default();
+            for (looks, name) in looks.iter_mut().zip(LOOKS) {
+                let finds = names.iter().any(|own| own == name);
+                (*looks, is_within) = (*looks || finds, is_within || finds);
+            }
+            let constants = code.getattr("co_consts").and_then(|constants| Ok(constants.cast_into::<PyTuple>()?));
+            within.extend(constants.iter().flat_map(|constants| constants.iter()));
+        }
+        is_within && looks == [true, true]
     }
 
     /// Whether an instruction asks for a frame object of this code that is kept.

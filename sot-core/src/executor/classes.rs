@@ -330,8 +330,13 @@ impl<'py> Executor<'py> {
         self.class_lookup(class, "__abstractmethods__")?;
         if facts::is_abstract(ty) {
             // In C's words, which runs no code of the program for that.
-            let made = type_facts::raw(&self.py.get_type::<PyAny>(), "__new__").map(|new| new.call1((ty,)));
-            return Err(match made {
+            let is_plain = |names: &Bound<'_, PyAny>| {
+                let names = names.cast_exact::<PyFrozenSet>();
+                names.is_ok_and(|names| names.iter().all(|name| name.is_exact_instance_of::<PyString>()))
+            };
+            let new = type_facts::raw(&self.py.get_type::<PyAny>(), "__new__");
+            let new = new.filter(|_| type_facts::raw(ty, "__abstractmethods__").as_ref().is_some_and(is_plain));
+            return Err(match new.map(|new| new.call1((ty,))) {
                 Some(Err(refused)) if refused.is_instance_of::<PyTypeError>(self.py) => {
                     let words = refused.value(self.py).to_string();
                     self.raise_error::<PyTypeError>(&words)

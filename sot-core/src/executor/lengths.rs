@@ -1,8 +1,8 @@
 //! Lists from before the frame whose length was another one at each capture: a history that grows from call to call.
 //!
 //! A capture that looks at such a list as a whole (`sum(losses)`, a loop over it) holds for one length. Where that has been others before, a
-//! loop asks for the items one by one, so that a break in its body leaves nothing but that there is a next one; and where it has been
-//! many, who looks at the whole breaks.
+//! loop asks for the items one by one, so that a break in its body leaves nothing but that there is a next one; and in a general capture
+//! who looks at the whole breaks.
 
 use super::Executor;
 use super::kinds::Place;
@@ -26,10 +26,12 @@ fn is_of_an_expression(name: &str) -> bool {
 }
 
 impl<'py> Executor<'py> {
-    /// Whether captures have found a container here with other lengths, so many that it varies.
+    /// Whether captures have found a container here with other lengths, so many that it varies. In particular captures, where
+    /// lengths may come again, each is a capture.
     pub(super) fn has_many_lengths(&self, base: TrackerId, length: usize) -> bool {
         let check = Check::Len(length);
-        self.found.numbers.is_fact_that_varies(self.py, &self.captured, base, &check, LENGTHS)
+        self.found.general.is_some()
+            && self.found.numbers.is_fact_that_varies(self.py, &self.captured, base, &check, LENGTHS)
     }
 
     /// The first look at a list from before.

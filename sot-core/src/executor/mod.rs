@@ -635,6 +635,7 @@ impl<'py> Executor<'py> {
         // What an earlier one has left is none of this instruction's business.
         self.step = state::Step::default();
         let mut ran = match denied {
+            Some(_) if self.calls_super_of_the_frame(&op) => Err(Stop::fallback(Reason::FrameInspection, "super()")),
             Some(why) => Err(Stop::Break(why)),
             None => handlers::run(self, op),
         };

@@ -255,8 +255,17 @@ fn is_compile(function: &Bound<'_, PyAny>) -> bool {
 /// Whether compiling a text warns nobody: of what may become a set in a set, of flags in the middle. Names of characters are imported.
 fn is_compiled_silently(text: &str) -> bool {
     let odd = ["[[", "--", "&&", "~~", "||", "\\N"];
-    let flags = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() && c != 'P' || c == '-');
-    !odd.iter().any(|odd| text.contains(odd)) && !text.split("(?").skip(1).any(flags)
+    let word = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    // Groups without a name, what is looked for ahead and behind, comments, and groups with a plain name.
+    let plain = |rest: &str| {
+        let name = rest.strip_prefix("P<").and_then(|rest| rest.split_once('>'));
+        let named = rest.strip_prefix("P=").and_then(|rest| rest.split_once(')'));
+        rest.starts_with([':', '=', '!', '#'])
+            || rest.starts_with("<=")
+            || rest.starts_with("<!")
+            || name.or(named).is_some_and(|(name, _)| word(name))
+    };
+    !odd.iter().any(|odd| text.contains(odd)) && text.split("(?").skip(1).all(plain)
 }
 
 /// Whether a template names a group in a way that some interpreters warn of (`\\g<+1>`), others refuse: they do it in the name of the

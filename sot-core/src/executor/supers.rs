@@ -8,6 +8,7 @@ use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_opcodes::Op;
 
 impl<'py> Executor<'py> {
     /// Whether `super(class, receiver)` looks in the MRO of the receiver itself (a class) or of its class; stops where
@@ -35,6 +36,17 @@ impl<'py> Executor<'py> {
             Some(own) => Ok((after, own, false)),
             None => Err(wrong()),
         }
+    }
+
+    /// Whether an instruction is `super()`, which looks in the frame that it is an instruction of: it is no break.
+    pub(super) fn calls_super_of_the_frame(&self, op: &Op) -> bool {
+        let Op::Call { argc: 0, .. } = op else { return false };
+        let Ok(class) = self.builtins_attribute("super") else { return false };
+        let is_super = |var: &VarId| {
+            self.known_object(*var).is_some_and(|object| self.objects.get_ref(self.py, object).is(&class))
+        };
+        // Beside a place that is empty for functions, below it or above.
+        self.frame().stack.iter().rev().take(2).any(is_super)
     }
 
     /// `super(class, receiver).name`.

@@ -291,7 +291,7 @@ def named_tuple_of_a_statement():
     return {"f": f, "args": x1}
 
 
-@case(captures=3, breaks=2, reasons=("builtin", "user-code"))
+@case(captures=2, breaks=1, reasons=("builtin",))
 def local_data_class():
     def f(x):
         @dataclasses.dataclass
