@@ -6,7 +6,7 @@
 
 use crate::backend::{Acts, Extent, Kind, Mode, TensorMeta, registered};
 use crate::captured::{Callee, Captured, Claim, What};
-use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
+use crate::cpython::{Slots, call_method_vectorcall, call_slots, module, signals};
 use crate::watch::{self, Ended, Progress};
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
@@ -100,6 +100,13 @@ fn operator(name: &str) -> Option<Operator> {
         "__getitem__" => |a, b| a.get_item(b),
         _ => return None,
     })
+}
+
+/// Whether a callable is a function of module `operator`.
+fn is_of_operators(callee: &Bound<'_, PyAny>) -> bool {
+    let own = module(callee.py(), "_operator").ok();
+    callee.is_exact_instance_of::<PyCFunction>()
+        && own.is_some_and(|own| callee.getattr("__self__").is_ok_and(|of| of.is(&own)))
 }
 
 /// Who is called.
@@ -645,10 +652,12 @@ impl Action {
             Callee::Mode { mode, .. } => Action::Mode(mode),
             Callee::Flag { flag, .. } => Action::Flag(PyString::intern(py, &captured.flags[flag].name).unbind()),
             Callee::Object(id) => {
+                let callee = captured.objects.get(py, id);
                 let binary = statement.kind == StatementKind::Method && statement.args.len() == 2;
-                match operator(&statement.name).filter(|_| binary) {
+                // A method of this name may be one that the class has no longer.
+                match operator(&statement.name).filter(|_| binary && is_of_operators(&callee)) {
                     Some(operator) => Action::Operator(operator),
-                    None => Action::Object(captured.objects.get(py, id).unbind()),
+                    None => Action::Object(callee.unbind()),
                 }
             }
         }

@@ -41,7 +41,7 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     Distinct { others: Vec<V>, group: usize },
     /// An exact builtin iterator that is (is not) going to yield one more item.
     HasNext(bool),
-    /// The end of a value, and of what it alone may hold, runs no code of the program and is seen by no weak reference.
+    /// The end of a value, and of what it alone may hold, runs no finalizer of the program.
     EndsUnseen,
     /// The slot or cell is empty.
     Unbound,

@@ -178,7 +178,8 @@ impl<'py> Executor<'py> {
     /// before the effect.
     fn guard_unseen_end(&mut self, var: VarId) {
         let object = self.known_object(var).map(|object| self.objects.get(self.py, object));
-        if self.may_come_to_hold(var) && object.is_some_and(|object| !facts::death_is_seen(&object)) {
+        let ends_unseen = |object| !facts::death_runs_finalizers(&object, |object| self.kept_for_nobody(object));
+        if self.may_come_to_hold(var) && object.is_some_and(ends_unseen) {
             let tracker = self.var(var).tracker;
             self.guard(tracker, Check::EndsUnseen);
         }

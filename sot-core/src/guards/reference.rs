@@ -407,7 +407,7 @@ impl<'py> Live<'_, 'py> {
             Check::SameAs(_) => others.iter().all(|o| o.is(value)),
             Check::Distinct { group, .. } => the_same(value, others, *group).is_none(),
             Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
-            Check::EndsUnseen => !facts::death_is_seen(value),
+            Check::EndsUnseen => !facts::death_runs_finalizers(value, |_| 0),
             Check::Unbound => false,
             Check::ClassLookup { name, found } => {
                 let now = look_up(class?, name);

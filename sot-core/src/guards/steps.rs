@@ -299,7 +299,7 @@ impl Steps {
             Check::Tensor(number) => self.tensor_checks[*number as usize].matches(value.as_borrowed()),
             Check::SameAs(other) => self::value(registers, *other).is_some_and(|o| o.is(value)),
             Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
-            Check::EndsUnseen => !facts::death_is_seen(value),
+            Check::EndsUnseen => !facts::death_runs_finalizers(value, |_| 0),
             Check::Alike(pattern) => alike::is_alike(value, pattern.bind(py)),
             Check::LacksAttr(name) => facts::lacks_attribute(value, name.bind(py)),
             Check::ClassLookup { name, found } => {

@@ -1,7 +1,7 @@
 """What a continuation was given and nobody needs any more ends where its variable is given something else, before the effects that follow.
 
-A list that held nothing whose end is seen when the continuation was captured may hold a generator with a `finally`, an object with a
-`__del__` or one that a weak reference tells of when it runs again.
+A list that held nothing whose end is seen when the continuation was captured may hold a generator with a `finally` or an object with a
+`__del__` when it runs again.
 """
 
 import doors

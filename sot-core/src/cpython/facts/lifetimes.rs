@@ -73,6 +73,13 @@ pub fn death_runs_code<'py>(object: &Bound<'py, PyAny>, kept: impl Fn(&Bound<'py
     })
 }
 
+/// As [`death_runs_code`], but for weak references, of which guards make some themselves.
+pub fn death_runs_finalizers<'py>(object: &Bound<'py, PyAny>, kept: impl Fn(&Bound<'py, PyAny>) -> usize) -> bool {
+    search(vec![object.clone()], |object, holders| {
+        (!lives_on(object, holders, holders == 0, &kept)).then(|| has_finalizer_of_the_program(object))
+    })
+}
+
 /// As [`death_runs_code`], of objects that nobody but the translator and each other may hold any more: one that dies may take the
 /// last reference to another.
 pub fn deaths_run_code<'py>(objects: Vec<Bound<'py, PyAny>>, kept: impl Fn(&Bound<'py, PyAny>) -> usize) -> bool {

@@ -26,8 +26,8 @@ pub use iterators::{
     ended_by_index, iterator_state, moves_backwards, set_position,
 };
 pub use lifetimes::{
-    death_beside_runs_code, death_could_be_seen, death_is_seen, death_runs_code, deaths_run_code, is_held_by_at_most,
-    is_plain_container, may_die_soon, own_death_is_seen,
+    death_beside_runs_code, death_could_be_seen, death_is_seen, death_runs_code, death_runs_finalizers,
+    deaths_run_code, is_held_by_at_most, is_plain_container, may_die_soon, own_death_is_seen,
 };
 pub use ordered::{
     delete_hashed, hashes_in_order, is_ordered, keys_in_order, move_ordered, nodes_of, ordered_entries, store_hashed,
