@@ -79,7 +79,7 @@ impl<'py> Executor<'py> {
         if length > MOST {
             return Err(Stop::brk(Reason::ValueKind, "a look into a deque of so many items"));
         }
-        if self.has_many_lengths(base, length) {
+        if self.has_had_many_lengths(base, length) {
             return Err(Stop::brk(Reason::ValueKind, "a deque whose length varies"));
         }
         self.guard(base, Check::Len(length));

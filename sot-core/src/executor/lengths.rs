@@ -26,12 +26,15 @@ fn is_of_an_expression(name: &str) -> bool {
 }
 
 impl<'py> Executor<'py> {
-    /// Whether captures have found a container here with other lengths, so many that it varies. In particular captures, where
-    /// lengths may come again, each is a capture.
-    pub(super) fn has_many_lengths(&self, base: TrackerId, length: usize) -> bool {
+    /// Whether captures have found a container here with other lengths, so many that it varies.
+    pub(super) fn has_had_many_lengths(&self, base: TrackerId, length: usize) -> bool {
         let check = Check::Len(length);
-        self.found.general.is_some()
-            && self.found.numbers.is_fact_that_varies(self.py, &self.captured, base, &check, LENGTHS)
+        self.found.numbers.is_fact_that_varies(self.py, &self.captured, base, &check, LENGTHS)
+    }
+
+    /// The same of a list: in particular captures, where lengths may come again, each is a capture.
+    fn has_many_lengths(&self, base: TrackerId, length: usize) -> bool {
+        self.found.general.is_some() && self.has_had_many_lengths(base, length)
     }
 
     /// The first look at a list from before.

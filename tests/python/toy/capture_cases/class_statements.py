@@ -291,7 +291,7 @@ class Named:
         return self if instance is None else (self.name, self.owner, instance.value)
 
 
-@case(captures=3, breaks=1, reasons=("builtin",))
+@case(captures=1, breaks=0, reasons=())
 def descriptor_that_is_told_its_name():
     def f(x):
         class Local:
