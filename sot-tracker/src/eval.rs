@@ -139,7 +139,11 @@ impl TrackerTable {
 impl Guard {
     /// Whether this guard by itself holds.
     pub fn evaluate<W: World>(&self, table: &TrackerTable, world: &mut W) -> bool {
-        let values: Option<Vec<_>> = self.trackers().map(|t| table.fetch(t, world)).collect();
-        values.is_some_and(|values| answer(world, &self.check, &values[0], values[1..].iter()))
+        let Some(own) = table.fetch(self.tracker, world) else { return false };
+        // A place may give another object each time (the number of a line).
+        let others: Option<Vec<_>> = (self.check.others().iter())
+            .map(|other| if *other == self.tracker { Some(own.clone()) } else { table.fetch(*other, world) })
+            .collect();
+        others.is_some_and(|others| answer(world, &self.check, &own, others.iter()))
     }
 }

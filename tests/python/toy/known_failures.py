@@ -27,6 +27,9 @@ def known(name):
 
 note("tensors_that_are_one_object", "identity of computed tensors")
 
+# Up to 3.10 the caller of a function holds what it has given until the call is over.
+note("same:dead_at_breaks_given_to_a_function", "a tensor that was given dies with the last variable that holds it", ALL[:3])
+
 # A list that was real before is emptied into the tuple of a call: it lives on in its slot, and holds what the call is given.
 for what in ("values_given_with_a_star_by_itself", "values_given_with_a_star_two_deep", "values_given_with_a_star_behind_a_break"):
     note("same:" + what, "a list in a slot goes too late", ALL[4:])
