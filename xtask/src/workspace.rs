@@ -2,6 +2,8 @@
 
 use crate::process;
 use crate::refusal::Refusal;
+use anyhow::{Context, Result, bail};
+use serde::de::DeserializeOwned;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,6 +17,17 @@ pub(crate) fn root() -> PathBuf {
 /// Everything that xtask makes. Not `CARGO_TARGET_DIR`: environments are shared by all builds of a checkout.
 pub(crate) fn made() -> PathBuf {
     root().join("target")
+}
+
+/// What cargo says of the crates of the checkout, as far as the caller has fields for it.
+pub(crate) fn metadata<T: DeserializeOwned>() -> Result<T> {
+    let mut cargo = cargo();
+    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
+    let out = cargo.output().context("cannot start cargo")?;
+    if !out.status.success() {
+        bail!("`cargo metadata` failed: {}", String::from_utf8_lossy(&out.stderr));
+    }
+    serde_json::from_slice(&out.stdout).context("cargo metadata")
 }
 
 /// The cargo that started us, else the one on the path, at the root of the checkout.

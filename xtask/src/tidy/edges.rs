@@ -15,7 +15,7 @@
 use super::Violation;
 use super::sources::Sources;
 use crate::workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use serde::Deserialize;
 
 const DRAWN: &[(&str, &[&str])] = &[
@@ -55,13 +55,7 @@ struct Dependency {
 }
 
 pub(super) fn as_drawn(_: &Sources) -> Result<Vec<Violation>> {
-    let mut cargo = workspace::cargo();
-    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
-    let out = cargo.output().context("cannot start cargo")?;
-    if !out.status.success() {
-        bail!("`cargo metadata` failed: {}", String::from_utf8_lossy(&out.stderr));
-    }
-    let metadata: Metadata = serde_json::from_slice(&out.stdout).context("cargo metadata")?;
+    let metadata: Metadata = workspace::metadata()?;
     Ok(compare(&metadata))
 }
 

@@ -3,7 +3,7 @@
 use super::Violation;
 use super::sources::Sources;
 use crate::workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -31,13 +31,7 @@ struct Package {
 }
 
 pub(super) fn as_promised(_: &Sources) -> Result<Vec<Violation>> {
-    let mut cargo = workspace::cargo();
-    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
-    let out = cargo.output().context("cannot start cargo")?;
-    if !out.status.success() {
-        bail!("`cargo metadata` failed: {}", String::from_utf8_lossy(&out.stderr));
-    }
-    let metadata: Metadata = serde_json::from_slice(&out.stdout).context("cargo metadata")?;
+    let metadata: Metadata = workspace::metadata()?;
     let license = std::fs::read(workspace::root().join("LICENSE")).context("LICENSE")?;
     Ok(check(&metadata, &license))
 }
