@@ -62,7 +62,7 @@ impl<'py> Executor<'py> {
         self.captured.flags.iter().any(|flag| flag.tensor == tensor && flag.name == name)
     }
 
-    fn is_sourced_tensor(&self, tensor: VarId) -> bool {
+    pub(super) fn is_sourced_tensor(&self, tensor: VarId) -> bool {
         matches!(&self.var(tensor).kind, VarKind::Tensor(TensorVar { source: TensorSource::Object(_) }))
     }
 

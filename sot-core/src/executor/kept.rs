@@ -23,10 +23,8 @@ impl Executor<'_> {
         expected: Option<TensorMeta>,
     ) -> Result<VarId, Stop> {
         let is_changed = self.graph.acts_on_state();
-        let is_made_here =
-            matches!(&self.var(me).kind, VarKind::Tensor(TensorVar { source: TensorSource::Computed { .. } }));
         let meta = match (is_changed, expected) {
-            (false, _) if is_made_here => None,
+            (false, _) if !self.is_sourced_tensor(me) => None,
             (false, _) => self.kept_at_the_start(me, name)?,
             (true, Some(meta)) => Some(meta),
             (true, None) => return Err(Stop::brk(Reason::TensorAttribute, name)),
