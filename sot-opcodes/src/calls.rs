@@ -80,6 +80,17 @@ pub fn hands_arguments_over(version: Version, op: &Op) -> bool {
     }
 }
 
+/// Whether a method that is looked up and called at once is bound first: by a star always, and up to 3.10 by keywords too, as
+/// LOAD_METHOD goes with positional arguments only.
+#[must_use]
+pub fn binds_methods(version: Version, op: &Op) -> bool {
+    match op {
+        Op::CallKw { .. } => version < Version::V311,
+        Op::CallEx { .. } => true,
+        _ => false,
+    }
+}
+
 /// Whether a caller that holds the operands of a call drops the last one first: from the top of its stack.
 #[must_use]
 pub fn drops_from_the_top(version: Version, op: &Op) -> bool {

@@ -202,6 +202,12 @@ impl<'py> Executor<'py> {
                 && of_object
                 && matches!(self.look(*first)?, VarKind::Instance(_));
             if writes || self.class_of(*first)?.is(&owner) {
+                // A program may have put another method in its place, and calls by name are calls of that.
+                if matches!(self.look(*first)?, VarKind::Tensor(_))
+                    && !self.class_lookup(&owner, &name)?.is_some_and(|found| found.is(callee))
+                {
+                    return Err(Stop::brk(Reason::OpaqueCall, name));
+                }
                 return self.call_bound(*first, &name, &given);
             }
         }
@@ -271,7 +277,7 @@ impl<'py> Executor<'py> {
         let method = value.getattr(name).map_err(|e| self.would_raise(&e))?;
         self.asks_for_no_locale(name, &value, args)?;
         // A method that is inherited says which class has it if it is given too much, unless it has been bound.
-        if !self.is_called_by_star()
+        if !self.is_called_bound()
             && let Some(found) = type_facts::raw(&value.get_type(), name)
             && found.getattr("__objclass__").is_ok_and(|owner| !owner.is(value.get_type()))
             && type_facts::descriptor(&found) == Descriptor::Method

@@ -265,13 +265,13 @@ impl<'py> Executor<'py> {
                 return self.asked_on_copy(&method, name, me, &image, args).map(Called::Value);
             }
             _ if name.starts_with("__") => return Err(opaque()),
-            // What refuses a call by a star names the class of the instance.
+            // What refuses a call where it is bound names the class of the instance.
             ("count" | "index", given)
-                if self.is_called_by_star() && !given.is_some_and(|given| (1..=3).contains(&given.len())) =>
+                if self.is_called_bound() && !given.is_some_and(|given| (1..=3).contains(&given.len())) =>
             {
                 return Err(Stop::brk(Reason::WouldRaise, name));
             }
-            ("count", Some([_, _, ..])) if self.is_called_by_star() => return Err(Stop::brk(Reason::WouldRaise, name)),
+            ("count", Some([_, _, ..])) if self.is_called_bound() => return Err(Stop::brk(Reason::WouldRaise, name)),
             _ => match self.call_bound(part, name, args)? {
                 Called::Value(value) => value,
                 // Its definition would ask for what the program overrides.

@@ -3,7 +3,7 @@
 
 use super::Executor;
 use super::copies::Copies;
-use crate::cpython::facts;
+use crate::cpython::{VERSION, facts};
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
@@ -287,7 +287,7 @@ impl<'py> Executor<'py> {
         self.asks_for_no_locale(name, object, args)?;
         let mut copies = Copies::default();
         copies.add(value, object);
-        if self.is_called_by_star() {
+        if self.is_called_bound() {
             // It is bound then, and says of which class the value is if it is given too much.
             let bound = method.call_method1("__get__", (object,)).map_err(|e| self.internal(&e))?;
             return self.fold_call_with(&bound, args, &mut copies);
@@ -295,10 +295,10 @@ impl<'py> Executor<'py> {
         self.fold_call_with(method, &args.with_first(value), &mut copies)
     }
 
-    /// Whether what is called now is called with arguments of which not all are written there.
-    pub(super) fn is_called_by_star(&self) -> bool {
+    /// Whether what is called now has been bound for the call: so is all that is called by a star.
+    pub(super) fn is_called_bound(&self) -> bool {
         let frame = self.frame();
-        !frame.is_hidden() && matches!(frame.unit.code.instrs[frame.ip].op, sot_opcodes::Op::CallEx { .. })
+        !frame.is_hidden() && sot_opcodes::calls::binds_methods(VERSION, &frame.unit.code.instrs[frame.ip].op)
     }
 
     /// Whether a method of C asks for the text of the value, which its class may write: formatting by nothing.

@@ -36,3 +36,33 @@ def test_an_operator_is_replaced(name, monkeypatch):
     monkeypatch.undo()
     assert captured(x, y).tolist() == before
     assert sot.stats()["graph_failures"] == 0
+
+
+@pytest.mark.parametrize("door", ["hook", "entry"])
+@pytest.mark.parametrize("name", NAMES)
+def test_who_calls_the_one_that_was_there_is_captured(name, door, monkeypatch):
+    f, y = of_two(name)
+    x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    original = getattr(paddle.Tensor, name)
+    calls = []
+
+    def other(self, value):
+        calls.append(name)
+        return original(self, 1 if name == "__getitem__" else paddle.scale(value, 2.0))
+
+    before = f(x, y).tolist()
+    monkeypatch.setattr(paddle.Tensor, name, other)
+    replaced = f(x, y).tolist()
+    count = len(calls)
+    if door == "entry":
+        monkeypatch.setattr(paddle.Tensor, name, sot.to_static(other))
+    sot._sot._capture_all(door == "hook")
+    try:
+        got = [f(x, y).tolist() for _ in range(3)]
+    finally:
+        sot._sot._capture_all(False)
+    monkeypatch.undo()
+    assert replaced != before
+    assert got == [replaced] * 3
+    assert len(calls) == 4 * count
+    assert sot.stats()["graph_failures"] == 0

@@ -10,8 +10,9 @@ from toy_framework import toy
 
 t = toy.tensor
 
-if sys.version_info < (3, 10):
-    pytest.skip("functions have no builtins of their own, and their frames ask globals and callers", allow_module_level=True)
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 10), reason="functions have no builtins of their own, and their frames ask globals and callers"
+)
 
 SOURCE = """
 def f(x):

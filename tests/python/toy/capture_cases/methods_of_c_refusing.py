@@ -1,7 +1,6 @@
 """Methods of C that refuse their arguments name the class that has them where they were looked up for a call, and that of the
 receiver where somebody had bound them."""
 
-import sys
 from collections import OrderedDict, defaultdict, deque
 
 from observe import case
@@ -94,9 +93,8 @@ def refusals(way):
         exec("def f(x, value):\n    y = x + 1\n    value.%s\n    return y" % CALLS[way], space)
         return {"f": space["f"], "args": lambda: (t([1.0]), Queue())}
 
-    # What was bound in a continuation that several classes share is another matter; so is 3.9's name for a method that a tuple inherits.
-    builds = (given, raised) if way is bound_before else (inside, given, raised, raised_here)
-    for build in builds[way is called_by_name and sys.version_info[:2] == (3, 9) :]:
+    # What was bound in a continuation that several classes share is another matter.
+    for build in (given, raised) if way is bound_before else (inside, given, raised, raised_here):
         build.__name__ = "refused_by_methods_of_c_" + way.__name__ + "_" + build.__name__
         build.__module__ = __name__
         case(graphs=1, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
