@@ -13,7 +13,7 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
-use sot_opcodes::{Local, handling};
+use sot_opcodes::{Local, Op, handling};
 use std::rc::Rc;
 
 /// A value on a stack that a continuation takes over.
@@ -248,7 +248,9 @@ fn filled_by_what_goes_on(captured: &Captured, ip: usize, inner_stack: &[Item]) 
     }));
     for (i, frame) in captured.frames.iter().enumerate() {
         let innermost = i + 1 == captured.frames.len();
-        if !innermost {
+        // What the instruction of the break gives, if anybody takes it, may hold its operands.
+        let gives = innermost && inner_stack.iter().any(|item| matches!(item, Item::Result(_)));
+        if !innermost || gives && !matches!(frame.unit.code.instrs[ip].op, Op::PopTop) {
             work.extend(&frame.stack);
         }
         let live = frame.unit.liveness().live_before(if innermost { ip } else { frame.ip });

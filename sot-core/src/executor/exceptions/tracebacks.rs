@@ -6,7 +6,7 @@ use crate::stop::{Reason, Stop};
 use crate::user_frames::Standing;
 use crate::variables::*;
 use pyo3::prelude::*;
-use sot_opcodes::handling;
+use sot_opcodes::{Local, handling};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -197,7 +197,7 @@ impl Executor<'_> {
     }
 
     /// The capture ends while frames go on that tracebacks hold. What they may let go of later, and would be seen to die, is left
-    /// out, and so are exceptions, which would hold themselves.
+    /// out: so is what they may fill first. So are exceptions, which would hold themselves.
     pub(in crate::executor) fn show_frames_that_go_on(&mut self) {
         for at in 0..self.frames.len() {
             let caught = self.frames[at].caught.clone();
@@ -207,16 +207,32 @@ impl Executor<'_> {
             let mut end = self.end_of(&self.frames[at]);
             // A generator lets go of its variables when it ends.
             let ends_empty = self.frames[at].generator.is_some();
-            let written = written_from(&self.frames[at].unit.code, self.frames[at].ip);
-            let left_out = |var: VarId, written: bool| {
+            let frame = &self.frames[at];
+            let written = written_from(&frame.unit.code, frame.ip);
+            let live = frame.unit.liveness().live_before(frame.ip);
+            let left_out = |var: VarId, written: bool, read: bool| {
                 matches!(self.var(var).kind, VarKind::Generator(_))
-                    || written && self.may_be_seen_to_die(var)
+                    || written && (self.may_be_seen_to_die(var) || self.may_be_filled(var, read))
                     || self.holds_exception(var)
             };
-            end.locals.retain(|(local, var)| !left_out(*var, ends_empty || written.contains(local)));
-            end.cells.retain(|(_, var)| !left_out(*var, true));
+            let locals = std::mem::take(&mut end.locals).into_iter().filter(|(local, var)| {
+                !left_out(*var, ends_empty || written.contains(local), live.local(Local(*local)))
+            });
+            end.locals = locals.collect();
+            end.cells.retain(|(_, var)| !left_out(*var, true, true));
             self.show_end(&caught, end);
         }
+    }
+
+    /// Whether what goes on may put something into a container that the capture made: it reads the variable that holds it, or has it
+    /// on a stack.
+    fn may_be_filled(&self, var: VarId, is_read: bool) -> bool {
+        use VarKind::{Deque, Dict, Instance, List, Set};
+        let is_container = |var: VarId| {
+            matches!(self.var(var).kind, List(_) | Dict(_) | Set(_) | Deque(_) | Instance(_)) && !self.found_outside(var)
+        };
+        let on_stacks = || self.frames.iter().flat_map(|frame| &frame.stack).any(|top| self.holds(*top, |held| held == var));
+        is_container(var) && (is_read || on_stacks())
     }
 
     /// Whether it is the traceback that an exception has now.

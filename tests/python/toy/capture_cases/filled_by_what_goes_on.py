@@ -43,7 +43,34 @@ BODIES = {
 }
 ENDS = {"": "told.append('made')\nreturn x + 1", "_that_raises": "told.append('made')\nraise KeyError(1)", "_beside_more": "other = Loud('other')\ntold.append('made')\nreturn x + 1"}
 
+STARTS = {"": [], "_behind_a_finalizer": ["first = Loud('first')", "first = None"]}
+
 for _name, _body in BODIES.items():
-    for _end, _rest in ENDS.items():
-        _lines = f"{_body}\n{_rest}".split("\n")
-        told_case(f"a_dead_local_filled_by_{_name}{_end}", WORLD + "def f(x):\n" + "".join(f"    {line}\n" for line in _lines), alone=True)
+    for _start, _before in STARTS.items():
+        for _end, _rest in ENDS.items():
+            _lines = [*_before, *f"{_body}\n{_rest}".split("\n")]
+            _source = WORLD + "def f(x):\n" + "".join(f"    {line}\n" for line in _lines)
+            told_case(f"a_dead_local_filled_by_{_name}{_start}{_end}", _source, alone=True)
+
+# An exception that is handled leads to the frame that handles it.
+HANDLED = {
+    "bound_again": "for n in range(2):\n    l = []\n    l.append(Loud(n))\ntold.append('last')",
+    "let_go": "l = []\nl.append(loud())\nl = None\ntold.append('last')",
+    "of_a_dict": "d = {}\nd['k'] = loud()\nd = None\ntold.append('last')",
+    "of_an_object": "b = Box()\nb.v = loud()\nb = None\ntold.append('last')",
+    "made_before": "l.append(loud())\nl = None\ntold.append('last')",
+    "made_before_by_another_name": "m = l\nl = None\nm.append(loud())\nm = None\ntold.append('last')",
+}
+WAYS = {
+    "in_a_handler": "try:\n    raise KeyError('u')\nexcept KeyError as error:\n{}",
+    "in_a_handler_that_raises_again": "try:\n    try:\n        raise KeyError('u')\n    except KeyError:\n        {}\n        raise\nexcept KeyError:\n    told.append('caught')",
+    "in_a_finally": "try:\n    try:\n        raise KeyError('u')\n    finally:\n        {}\nexcept KeyError:\n    told.append('caught')",
+}
+
+for _name, _body in HANDLED.items():
+    for _way, _around in WAYS.items():
+        _place = next(line for line in _around.split("\n") if "{}" in line)
+        _indent = " " * (len(_place) - len(_place.lstrip())) if _place != "{}" else "    "
+        _inside = "\n".join(_indent + line for line in _body.split("\n"))
+        _lines = ["l = []", *_around.replace(_place, _inside).split("\n"), "told.append('end')", "return x + 1"]
+        told_case(f"filled_{_way}_{_name}", WORLD + "def f(x):\n" + "".join(f"    {line}\n" for line in _lines), alone=True)
