@@ -64,7 +64,9 @@ unsafe fn empty(frame: *mut Frame) {
     // SAFETY: by contract; each slot is emptied before what it held can look at it. A pending exception is kept while
     // references are released.
     unsafe {
-        if !(*frame).frame_obj.is_null() {
+        let object: *mut PyObject = (*frame).frame_obj.cast();
+        // One that the frame alone has ends with it.
+        if !object.is_null() && ffi::Py_REFCNT(object) > 1 {
             return;
         }
         debug_assert!((*frame).stacktop >= 0, "the frame has ended");
