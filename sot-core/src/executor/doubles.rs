@@ -235,7 +235,13 @@ impl<'py> Executor<'py> {
         };
         if let Some(found) = &found {
             let by_code = match type_facts::is_exact_property(found) {
-                true => !self.part_of_descriptor(found, if sets { "fset" } else { "fdel" })?.is_none(),
+                true => {
+                    let by_code = !self.part_of_descriptor(found, if sets { "fset" } else { "fdel" })?.is_none();
+                    // Made again it has no name that the refusal could tell; of that its other parts speak.
+                    let others = if by_code { &[][..] } else { &["fget", "fset", "fdel"] };
+                    others.iter().try_for_each(|part| self.part_of_descriptor(found, part).map(drop))?;
+                    by_code
+                }
                 // Nobody else knows what it says.
                 false => self.is_data_descriptor(found)?,
             };

@@ -225,9 +225,7 @@ impl Rebuild for NativeVar {
         if let (Native::Proxy, [shown]) = (self.native, &self.positional[..])
             && matches!(em.captured.var(*shown).kind, VarKind::Class(_))
         {
-            em.push(*shown)?;
-            em.load_attr("__dict__");
-            return Ok(());
+            return em.push_own(*shown, "__dict__");
         }
         em.push_callable(self.class);
         match (self.native, &self.positional[..]) {

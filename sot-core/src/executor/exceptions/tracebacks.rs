@@ -229,9 +229,11 @@ impl Executor<'_> {
     fn may_be_filled(&self, var: VarId, is_read: bool) -> bool {
         use VarKind::{Deque, Dict, Instance, List, Set};
         let is_container = |var: VarId| {
-            matches!(self.var(var).kind, List(_) | Dict(_) | Set(_) | Deque(_) | Instance(_)) && !self.found_outside(var)
+            matches!(self.var(var).kind, List(_) | Dict(_) | Set(_) | Deque(_) | Instance(_))
+                && !self.found_outside(var)
         };
-        let on_stacks = || self.frames.iter().flat_map(|frame| &frame.stack).any(|top| self.holds(*top, |held| held == var));
+        let on_stacks =
+            || self.frames.iter().flat_map(|frame| &frame.stack).any(|top| self.holds(*top, |held| held == var));
         is_container(var) && (is_read || on_stacks())
     }
 

@@ -74,3 +74,26 @@ for _name, _body in HANDLED.items():
         _inside = "\n".join(_indent + line for line in _body.split("\n"))
         _lines = ["l = []", *_around.replace(_place, _inside).split("\n"), "told.append('end')", "return x + 1"]
         told_case(f"filled_{_way}_{_name}", WORLD + "def f(x):\n" + "".join(f"    {line}\n" for line in _lines), alone=True)
+
+# The frame that handled an exception has an object, which nobody has any more.
+BEHIND = {
+    "a_manager": "with Manager():\n    pass",
+    "an_object": "b = Box()\nb.v = loud()\ntold.append('made')\nb.v = None",
+    "an_item": "l = []\nl.append(loud())\ntold.append('made')\nl.pop()",
+}
+MANAGER = """
+class Manager:
+    def __init__(self):
+        self.held = Loud('held')
+    def __enter__(self):
+        told.append('in')
+        return self.held
+    def __exit__(self, *of):
+        told.append('out')
+        self.held = None
+"""
+
+for _name, _body in BEHIND.items():
+    _before = ["try:", "    None.missing = 1", "except AttributeError as error:", "    told.append('caught')"]
+    _lines = [*_before, *_body.split("\n"), "told.append('end')", "return x + 1"]
+    told_case(f"behind_a_handler_{_name}", WORLD + MANAGER + "def f(x):\n" + "".join(f"    {line}\n" for line in _lines), alone=True)
