@@ -19,7 +19,7 @@ use crate::modes::{GRAD, Recording, Set};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
-use crate::{exact, extents, inert, layers, meta, program};
+use crate::{exact, extents, flowing, inert, layers, meta, program};
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::{PyFloatingPointError, PyNotImplementedError};
 use pyo3::intern;
@@ -503,8 +503,8 @@ impl PaddleBuilder {
         let mode = Set::to(py, &handles, self.recording.on).map_err(fail)?;
         // Gradients have the types of what they are gradients of.
         let cast = || match self.casting.as_ref().filter(|_| !gradients::asks(&self.grown, op)) {
-            Some(casting) => casting.within(py, &handles, || self.invoke(py, op)),
-            None => self.invoke(py, op),
+            Some(casting) => casting.within(py, &handles, || flowing::kept(&handles, op, || self.invoke(py, op))),
+            None => flowing::kept(&handles, op, || self.invoke(py, op)),
         };
         // What numpy warns of while an operation is built it warns of when that runs, too, and of a run of the compiled form nobody.
         let invoke = || numpy::raising_warnings(py, cast);

@@ -33,6 +33,7 @@ mod effects;
 mod exact;
 mod executors;
 mod extents;
+mod flowing;
 mod fold;
 mod gradients;
 mod grown;

@@ -2,6 +2,7 @@
 //! value with a path.
 
 use super::Executor;
+use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
@@ -56,6 +57,11 @@ impl<'py> Executor<'py> {
         // In plain Python it has died by now, unless somebody holds it whom nothing here tells of.
         if self.slots_for_nobody(&referent) > 0 {
             return Err(Stop::brk(Reason::Finalizer, "what a weak reference refers to"));
+        }
+        // A tensor that nothing else here leads to would be held by what is captured.
+        let is_known = self.known.contains_key(&(referent.as_ptr() as usize));
+        if !is_known && self.backend.classify(&referent) == Kind::Tensor {
+            return Err(Stop::brk(Reason::Finalizer, "a tensor that a weak reference refers to"));
         }
         // Who is alive when the guards ask may be dead when new code does, if another thread lets go of it in between.
         if !referent.is_none() {
