@@ -96,6 +96,11 @@ impl<'py> Executor<'py> {
                     return self.call(call, &args.with_first(class));
                 }
                 Some(call) if self.is_call_of_type(&call) => {}
+                // A class is bound to nothing, and is called as it is: a typed dict makes dicts.
+                Some(call) if call.is_exact_instance_of::<PyType>() => {
+                    let call = self.pin(&call);
+                    return self.call(call, args);
+                }
                 _ => return Err(opaque_class(class)),
             }
         }

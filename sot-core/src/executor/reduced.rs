@@ -58,6 +58,15 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         self.guard_mro(&class);
+        let plain =
+            self.class_lookup(class.as_any(), "__getattribute__")?.zip(type_facts::raw(&object, "__getattribute__"));
+        if self.class_lookup(class.as_any(), "__reduce__")?.is_some_and(|own| facts::is_function(&own))
+            && plain.is_some_and(|(found, own)| found.is(&own))
+        {
+            // That of the program is asked in its place.
+            let reduce = self.getattr(value, "__reduce__")?;
+            return self.call(reduce, &Args::default()).map(Some);
+        }
         for name in ["__reduce__", "__getstate__", "__getattribute__", "__getnewargs_ex__", "__getnewargs__"] {
             let (found, own) = (self.class_lookup(class.as_any(), name)?, type_facts::raw(&base, name));
             let same = match (&found, &own) {

@@ -13,6 +13,7 @@ import pytest
 
 from capture_cases import (  # noqa: F401
     abstract_classes,
+    answered_plainly,
     appended,
     arguments_of_exceptions,
     arithmetic,

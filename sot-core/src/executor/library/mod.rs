@@ -35,6 +35,7 @@ const PURE: &[(&str, &str)] = &[
     ("_struct", "calcsize"),
     ("_struct", "pack"),
     ("_struct", "unpack"),
+    ("_struct", "unpack_from"),
     ("binascii", "a2b_base64"),
     ("binascii", "b2a_base64"),
     ("binascii", "crc32"),
