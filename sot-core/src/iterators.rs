@@ -1,10 +1,10 @@
 //! Looking at builtin iterators without advancing them.
 //!
-//! Peekable are exact iterators of lists, tuples, ranges, dicts, sets, strings and bytes, reversed ones too, and `enumerate`
-//! and `zip` over peekable ones. Guards peek, and so
+//! Peekable are exact iterators of lists, tuples, ranges, dicts, sets, strings and bytes, reversed ones too, `count` and `repeat` of
+//! `itertools`, and `enumerate`, `zip`, `cycle`, `chain` and `islice` over peekable ones. Guards peek, and so
 //! does rewritten code, through the native callables made here.
 
-use crate::cpython::facts::{self, IterState, iterator_state};
+use crate::cpython::facts::{self, Asking, IterState, OfItertools, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, builtin, call_slots};
 use crate::type_facts;
@@ -12,16 +12,37 @@ use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyInt, PyList, PySet, PyString, PyTuple, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyDict, PyInt, PyList, PyRange, PySet, PyString, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 use std::any::Any;
 
-/// What `enumerate` or `zip` runs over, and where it stands.
+/// What an iterator runs over that asks others, and where it stands.
 pub enum Combined<'py> {
-    Enumerate { inner: Bound<'py, PyAny>, index: Bound<'py, PyAny> },
-    Zip { inners: Vec<Bound<'py, PyAny>> },
+    Enumerate {
+        inner: Bound<'py, PyAny>,
+        index: Bound<'py, PyAny>,
+    },
+    Zip {
+        inners: Vec<Bound<'py, PyAny>>,
+    },
+    /// One of `itertools`. Its later items are known, too.
+    Asking {
+        asking: Asking<'py>,
+        inners: Vec<Bound<'py, PyAny>>,
+    },
 }
 
-/// The parts of an exact `enumerate` or `zip` object. Their `__reduce__` is C code without side effects.
+/// The iterables behind the one that a `chain` asks now, if that can be told.
+fn behind<'py>(source: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
+    /// More are not listed.
+    const MOST: usize = 64;
+    match walked(source, MOST, 1)? {
+        Ok(_) => None,
+        Err(left) => (0..left).map(|at| walked(source, at, 1)?.ok()).collect(),
+    }
+}
+
+/// The parts of an exact `enumerate` or `zip` object, or of one of `itertools`. The `__reduce__` of the first two is C code without side
+/// effects.
 pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
     let py = iterator.py();
     static TYPES: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
@@ -32,7 +53,17 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
         .ok()?;
     let ty = iterator.get_type();
     if !ty.is(enumerate) && !ty.is(zip) {
-        return None;
+        let Some(OfItertools::Asking(asking)) = facts::of_itertools(iterator) else { return None };
+        let inners = match &asking {
+            Asking::Cycle { inner, .. } => vec![inner.clone()],
+            Asking::Slice { inner, .. } => inner.iter().cloned().collect(),
+            Asking::Chain { active, source } => {
+                let behind = source.as_ref().and_then(behind).unwrap_or_default();
+                let behind = behind.into_iter().filter(|iterable| is_iterator(iterable));
+                active.iter().chain(source).cloned().chain(behind).collect()
+            }
+        };
+        return Some(Combined::Asking { asking, inners });
     }
     let reduced = iterator.call_method0("__reduce__").ok()?;
     let parts = reduced.get_item(1).ok()?.cast_into::<PyTuple>().ok()?;
@@ -51,7 +82,117 @@ impl<'py> Combined<'py> {
     pub fn inners(&self) -> &[Bound<'py, PyAny>] {
         match self {
             Combined::Enumerate { inner, .. } => std::slice::from_ref(inner),
-            Combined::Zip { inners } => inners,
+            Combined::Zip { inners } | Combined::Asking { inners, .. } => inners,
+        }
+    }
+}
+
+/// Whether `iter()` of it is itself, so that others may ask it as well.
+fn is_iterator(iterable: &Bound<'_, PyAny>) -> bool {
+    iterable_of_c(iterable).is_none()
+}
+
+/// A new iterator over what C runs over by itself.
+fn iterable_of_c<'py>(iterable: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let of_c = iterable.is_exact_instance_of::<PyList>()
+        || iterable.is_exact_instance_of::<PyTuple>()
+        || iterable.is_exact_instance_of::<PyString>()
+        || iterable.is_exact_instance_of::<PyDict>()
+        || iterable.is_exact_instance_of::<PySet>()
+        || iterable.is_exact_instance_of::<PyRange>();
+    of_c.then(|| iterable.try_iter().ok()).flatten().map(Bound::into_any)
+}
+
+/// Whether nobody sees what dies when an iterator has come to its end and is let go of.
+fn ends_unseen(iterator: &Bound<'_, PyAny>) -> bool {
+    let held = crate::cpython::module(iterator.py(), "gc")
+        .and_then(|gc| gc.call_method1("get_referents", (iterator,))?.cast_into::<PyList>().map_err(PyErr::from));
+    held.is_ok_and(|held| !held.iter().any(|held| facts::death_is_seen(&held)))
+}
+
+/// The item behind so many others, or how many items there are; `None`: that cannot be told.
+type Walked<'py> = Option<Result<Bound<'py, PyAny>, usize>>;
+
+fn walked<'py>(iterator: &Bound<'py, PyAny>, taken: usize, levels: usize) -> Walked<'py> {
+    let or_left = |item: Option<Bound<'py, PyAny>>, left: Option<usize>| match (item, left) {
+        (Some(item), _) => Some(Ok(item)),
+        (None, left) => left.map(Err),
+    };
+    if let Some(IterState::Given(given)) = iterator_state(iterator) {
+        return or_left(given.nth(taken), given.left());
+    }
+    if iterator_state(iterator).is_some() {
+        return or_left(ahead_by_state(iterator, taken), left(iterator));
+    }
+    if let Some(rest) = reduced(iterator) {
+        return or_left(rest.nth(taken), rest.left());
+    }
+    match combined(iterator)? {
+        Combined::Asking { asking, .. } => walked_through(&asking, taken, levels.checked_sub(1)?),
+        _ if taken > 0 => None,
+        Combined::Enumerate { .. } | Combined::Zip { .. } => match has_next_at(iterator, levels)? {
+            true => peek_at(iterator, levels).map(Ok),
+            false => Some(Err(0)),
+        },
+    }
+}
+
+fn walked_through<'py>(asking: &Asking<'py>, taken: usize, levels: usize) -> Walked<'py> {
+    match asking {
+        Asking::Cycle { inner, saved } => {
+            let more = match walked(inner, taken, levels)? {
+                Ok(item) => return Some(Ok(item)),
+                Err(more) => more,
+            };
+            let first = saved.len() + more;
+            if first == 0 {
+                return ends_unseen(inner).then_some(Err(0));
+            }
+            if !ends_unseen(inner) {
+                return None;
+            }
+            let at = (taken - more) % first;
+            match at.checked_sub(saved.len()) {
+                None => saved.get_item(at).ok().map(Ok),
+                Some(at) => walked(inner, at, levels),
+            }
+        }
+        Asking::Slice { inner: None, .. } => Some(Err(0)),
+        Asking::Slice { inner: Some(inner), skip, step, left } => {
+            if let Some(left) = left.filter(|left| taken >= *left) {
+                // What is left out before the end must be there: it ends there, too, if not.
+                return ends_unseen(inner).then_some(Err(left)).filter(|_| left == 0);
+            }
+            match walked(inner, skip.checked_add(taken.checked_mul(*step)?)?, levels)? {
+                Ok(item) => Some(Ok(item)),
+                Err(left) if ends_unseen(inner) => Some(Err(left.saturating_sub(*skip).div_ceil(*step))),
+                Err(_) => None,
+            }
+        }
+        Asking::Chain { active, source } => {
+            let mut before = 0;
+            if let Some(active) = active {
+                match walked(active, taken, levels)? {
+                    Ok(item) => return Some(Ok(item)),
+                    Err(left) => before = left,
+                }
+                if !ends_unseen(active) {
+                    return None;
+                }
+            }
+            let Some(source) = source else { return Some(Err(0)) };
+            let behind = behind(source)?;
+            for iterable in &behind {
+                let iterator = iterable_of_c(iterable).unwrap_or_else(|| iterable.clone());
+                match walked(&iterator, taken - before, levels)? {
+                    Ok(item) => return Some(Ok(item)),
+                    Err(left) => before += left,
+                }
+                if !ends_unseen(&iterator) {
+                    return None;
+                }
+            }
+            ends_unseen(source).then_some(Err(before))
         }
     }
 }
@@ -300,6 +441,7 @@ fn is_peekable_at(iterator: &Bound<'_, PyAny>, levels: usize) -> bool {
         (Some(_), None) => false,
         (Some(Combined::Enumerate { inner, .. }), Some(levels)) => is_peekable_at(&inner, levels),
         (Some(Combined::Zip { inners }), Some(levels)) => inners.iter().all(|inner| is_peekable_at(inner, levels)),
+        (Some(Combined::Asking { asking, .. }), Some(levels)) => walked_through(&asking, 0, levels).is_some(),
         (None, _) => {
             // What tells where it stands without a list of what is left is asked first.
             iterator_state(iterator).is_some() || facts::next_of_dict(iterator).is_some() || reduced(iterator).is_some()
@@ -323,6 +465,9 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
             let items = inners.iter().map(|inner| peek_at(inner, levels)).collect::<Option<Vec<_>>>()?;
             return PyTuple::new(iterator.py(), items).ok().map(Bound::into_any);
         }
+        Some(Combined::Asking { asking, .. }) => {
+            return walked_through(&asking, 0, levels.checked_sub(1)?)?.ok();
+        }
         None => {}
     }
     if let Some(next) = facts::next_of_dict(iterator) {
@@ -337,11 +482,19 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
             item_as_it_lies(&sequence, index)
         }
         IterState::Range(range) => (range.left > 0).then(|| PyInt::new(iterator.py(), range.next).into_any()),
+        IterState::Given(given) => given.nth(0),
     }
 }
 
-/// The item that an exact iterator of a list, a tuple or a range would yield behind so many others.
+/// The item that an iterator would yield behind so many others: an exact one of a list, a tuple or a range, or one of `itertools`.
 pub fn ahead<'py>(iterator: &Bound<'py, PyAny>, taken: usize) -> Option<Bound<'py, PyAny>> {
+    if let Some(Combined::Asking { asking, .. }) = combined(iterator) {
+        return walked_through(&asking, taken, MAX_NESTED)?.ok();
+    }
+    ahead_by_state(iterator, taken)
+}
+
+fn ahead_by_state<'py>(iterator: &Bound<'py, PyAny>, taken: usize) -> Option<Bound<'py, PyAny>> {
     match iterator_state(iterator)? {
         IterState::List(held) | IterState::Tuple(held) => {
             let (sequence, index) = held?;
@@ -352,6 +505,7 @@ pub fn ahead<'py>(iterator: &Bound<'py, PyAny>, taken: usize) -> Option<Bound<'p
             let value = range.step.checked_mul(taken).and_then(|more| range.next.checked_add(more))?;
             Some(PyInt::new(iterator.py(), value).into_any())
         }
+        IterState::Given(given) => given.nth(taken),
     }
 }
 
@@ -383,6 +537,7 @@ pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
         IterState::List(held) | IterState::Tuple(held) => held.and_then(|h| as_it_lies(h.0)),
         // It holds numbers alone, and knows how many are left.
         IterState::Range(_) => Some(iterator.clone()),
+        IterState::Given(_) => None,
     }
 }
 
@@ -517,6 +672,9 @@ fn has_next_at(iterator: &Bound<'_, PyAny>, levels: usize) -> Option<bool> {
             let ends = inners.iter().map(|inner| has_next_at(inner, levels)).collect::<Option<Vec<_>>>()?;
             return Some(!ends.is_empty() && ends.into_iter().all(|has| has));
         }
+        Some(Combined::Asking { asking, .. }) => {
+            return walked_through(&asking, 0, levels.checked_sub(1)?).map(|item| item.is_ok());
+        }
         None => {}
     }
     if let Some(next) = facts::next_of_dict(iterator) {
@@ -531,6 +689,7 @@ fn has_next_at(iterator: &Bound<'_, PyAny>, levels: usize) -> Option<bool> {
             index < length_as_it_lies(&sequence)
         }
         IterState::Range(range) => range.left > 0,
+        IterState::Given(given) => given.left() != Some(0),
     })
 }
 
@@ -538,6 +697,7 @@ fn has_next_at(iterator: &Bound<'_, PyAny>, levels: usize) -> Option<bool> {
 pub fn left(iterator: &Bound<'_, PyAny>) -> Option<usize> {
     Some(match iterator_state(iterator)? {
         IterState::Range(range) => usize::try_from(range.left).ok()?,
+        IterState::Given(given) => given.left()?,
         IterState::List(None) | IterState::Tuple(None) => 0,
         // A list may have become shorter.
         IterState::List(Some((sequence, index))) | IterState::Tuple(Some((sequence, index))) => {

@@ -120,7 +120,7 @@ fn _probe_fact<'py>(py: Python<'py>, fact: &str, obj: Bound<'py, PyAny>) -> PyRe
         }
         "cell_contents" => Ok(facts::cell_contents(&obj).into_pyobject(py)?.into_any()),
         "iterator" => Ok(match facts::iterator_state(&obj) {
-            None => py.None().into_bound(py),
+            None | Some(facts::IterState::Given(_)) => py.None().into_bound(py),
             Some(facts::IterState::Range(range)) => (range.next, range.step, range.left).into_pyobject(py)?.into_any(),
             Some(facts::IterState::List(state) | facts::IterState::Tuple(state)) => match state {
                 None => PyTuple::empty(py).into_any(),

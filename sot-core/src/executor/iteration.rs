@@ -3,6 +3,7 @@
 use super::Executor;
 use crate::backend::CallKind;
 use crate::cpython::facts::{IterState, compares_with_nothing, iterator_state};
+use crate::iterators::Combined;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -227,7 +228,8 @@ impl<'py> Executor<'py> {
             }
             Iteration::Real { object, taken, exhausted } => {
                 let iter = self.objects.get(self.py, object);
-                if exhausted && crate::iterators::combined(&iter).is_some() {
+                let combined = crate::iterators::combined(&iter);
+                if exhausted && matches!(combined, Some(Combined::Enumerate { .. } | Combined::Zip { .. })) {
                     // Each further question takes items from what is combined.
                     return Err(Stop::brk(Reason::OpaqueValue, "an iterator behind its end"));
                 }
@@ -417,15 +419,25 @@ impl<'py> Executor<'py> {
             let at = self.trackers.step(source, Access::SeqItem(taken as i64));
             return Ok(rest.nth(taken).map(|item| self.wrap(&item, at)));
         }
-        if crate::iterators::combined(iter).is_some() {
-            // Later items would need the positions of all that is combined: one item a capture.
-            if taken > 0 || !self.claim_inner_iterators(iter) {
+        if let Some(combined) = crate::iterators::combined(iter) {
+            // Later items of others would need the positions of all that is combined: one item a capture.
+            let knows_later = matches!(combined, Combined::Asking { .. });
+            if taken > 0 && !knows_later || taken == 0 && !self.claim_inner_iterators(iter) {
                 return Err(Stop::brk(Reason::OpaqueValue, "a later item of an iterator"));
             }
             if self.changed_meanwhile(iter) {
                 return Err(Stop::brk(Reason::OpaqueValue, "an item of what was changed"));
             }
+            if taken > 0 {
+                let item = crate::iterators::ahead(iter, taken);
+                let item = item.ok_or(Stop::brk(Reason::OpaqueValue, "a later item of an iterator"))?;
+                let at = self.place_ahead(tracker, taken);
+                return Ok(Some(self.wrap(&item, at)));
+            }
             let item = crate::iterators::peek(iter);
+            if item.is_none() && crate::iterators::has_next(iter).is_none() {
+                return Err(Stop::brk(Reason::OpaqueValue, "an item of an iterator"));
+            }
             self.guard(tracker, Check::HasNext(item.is_some()));
             let at = self.trackers.step(tracker, Access::IterPeek);
             return Ok(item.map(|item| self.wrap(&item, at)));
@@ -451,6 +463,16 @@ impl<'py> Executor<'py> {
                 let at = self.place_ahead(tracker, taken);
                 Ok(Some(self.wrap(&value, at)))
             }
+            IterState::Given(given) => match given.nth(taken) {
+                Some(item) => {
+                    let at = self.place_ahead(tracker, taken);
+                    Ok(Some(self.wrap(&item, at)))
+                }
+                None => {
+                    self.guard_end(tracker, taken);
+                    Ok(None)
+                }
+            },
             IterState::List(Some((sequence, _))) if self.content_changed(&sequence) => {
                 Err(Stop::brk(Reason::OpaqueValue, "an item of a list that was changed"))
             }

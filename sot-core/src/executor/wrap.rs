@@ -273,10 +273,21 @@ impl<'py> Executor<'py> {
     /// A C method with its receiver (`items.append`): a new object at each look-up, so its parts are what is guarded.
     fn bound_builtin(&mut self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> Option<BoundVar> {
         let class = object.get_type().name().ok()?;
-        if class != "builtin_method" && class != "builtin_function_or_method" {
+        let wraps = class == "method-wrapper";
+        if class != "builtin_method" && class != "builtin_function_or_method" && !wraps {
             return None;
         }
         let receiver = object.getattr("__self__").ok()?;
+        if wraps {
+            // A counter's `__next__`, as programs keep it to number what they make.
+            let name = object.getattr("__name__").ok()?;
+            if !crate::iterators::is_peekable(&receiver) || !name.eq("__next__").ok()? {
+                return None;
+            }
+            let at = self.trackers.step(tracker, Access::MethodSelf);
+            let receiver = self.wrap(&receiver, at);
+            return Some(BoundVar::new(receiver, "__next__"));
+        }
         // What a pattern is asked is followed wherever the method was found. Since 3.10 it is one that knows its class.
         if self.is_constant(tracker) && class != "builtin_method" && !self.is_pattern(receiver.get_type().as_any()) {
             return None;

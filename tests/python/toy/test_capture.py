@@ -109,6 +109,7 @@ from capture_cases import (  # noqa: F401
     iterating,
     items_outlive_iterators,
     iterators_held,
+    iterators_of_itertools_kept,
     iterators_of_programs,
     iterators_of_two_names,
     ends_in_turn,

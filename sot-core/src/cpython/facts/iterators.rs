@@ -1,9 +1,10 @@
-//! Where an iterator stands, without advancing it: exact list, tuple and range iterators.
+//! Where an iterator stands, without advancing it: exact list, tuple and range iterators, and those of `itertools` that ask no other.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 
+use super::{Given, OfItertools, of_itertools};
 use crate::cpython::layout::{CallIter, Enumeration, RangeIter, SeqIter};
 
 /// The values a range iterator has left.
@@ -23,6 +24,8 @@ pub enum IterState<'py> {
     /// A tuple iterator; `None`: exhausted for good.
     Tuple(Option<(Bound<'py, PyAny>, usize)>),
     Range(RangeState),
+    /// One of `itertools` that asks no other.
+    Given(Given<'py>),
 }
 
 impl IterState<'_> {
@@ -31,13 +34,13 @@ impl IterState<'_> {
             IterState::List(held) | IterState::Tuple(held) => {
                 held.as_ref().is_none_or(|(sequence, _)| sequence.is_exact_instance_of::<T>())
             }
-            IterState::Range(_) => false,
+            IterState::Range(_) | IterState::Given(_) => false,
         }
     }
 }
 
-/// The state of an exact list, tuple or (small) range iterator, if what it runs over is exact, too; `None` for any other
-/// object.
+/// The state of an exact list, tuple or (small) range iterator, if what it runs over is exact, too, or of one of `itertools`; `None` for
+/// any other object.
 #[inline]
 pub fn iterator_state<'py>(iter: &Bound<'py, PyAny>) -> Option<IterState<'py>> {
     // SAFETY: each layout is read only after its exact type was checked.
@@ -58,7 +61,10 @@ pub fn iterator_state<'py>(iter: &Bound<'py, PyAny>) -> Option<IterState<'py>> {
             let (next, step, left) = (*raw.cast::<RangeIter>()).state();
             Some(IterState::Range(RangeState { next, step, left }))
         } else {
-            None
+            match of_itertools(iter)? {
+                OfItertools::Given(given) => Some(IterState::Given(given)),
+                OfItertools::Asking(_) => None,
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ mod dicts;
 mod functions;
 mod hashed;
 mod iterators;
+mod itertools;
 mod lifetimes;
 mod ordered;
 mod sets;
@@ -25,6 +26,7 @@ pub use iterators::{
     IterState, RangeState, backwards_from, calls_have_ended_before, compares_with_nothing, count_on, end_iterator,
     ended_by_index, iterator_state, moves_backwards, set_position,
 };
+pub use itertools::{Asking, Given, OfItertools, of_itertools};
 pub use lifetimes::{
     death_beside_runs_code, death_could_be_seen, death_is_seen, death_runs_code, death_runs_finalizers,
     deaths_run_code, is_held_by_at_most, is_plain_container, may_die_soon, own_death_is_seen,

@@ -162,3 +162,58 @@ pub(in crate::cpython) struct OrderedNode {
     pub(in crate::cpython) next: *mut OrderedNode,
     pub(in crate::cpython) prev: *mut OrderedNode,
 }
+
+/// `itertools.count`: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct CountIter {
+    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
+    /// The largest number: the next one is [`Self::long_cnt`].
+    pub(in crate::cpython) cnt: isize,
+    /// NULL: the largest number.
+    pub(in crate::cpython) long_cnt: *mut pyo3::ffi::PyObject,
+    pub(in crate::cpython) long_step: *mut pyo3::ffi::PyObject,
+}
+
+/// `itertools.repeat`: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct RepeatIter {
+    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
+    pub(in crate::cpython) element: *mut pyo3::ffi::PyObject,
+    /// Below zero: without end.
+    pub(in crate::cpython) cnt: isize,
+}
+
+/// `itertools.cycle`: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct CycleIter {
+    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
+    /// NULL behind the first round.
+    pub(in crate::cpython) it: *mut pyo3::ffi::PyObject,
+    pub(in crate::cpython) saved: *mut pyo3::ffi::PyObject,
+    pub(in crate::cpython) index: isize,
+    /// All items are saved already.
+    pub(in crate::cpython) firstpass: std::ffi::c_int,
+}
+
+/// `itertools.chain`: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct ChainIter {
+    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
+    /// NULL once exhausted.
+    pub(in crate::cpython) source: *mut pyo3::ffi::PyObject,
+    /// NULL between two of them.
+    pub(in crate::cpython) active: *mut pyo3::ffi::PyObject,
+}
+
+/// `itertools.islice`: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct SliceIter {
+    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
+    /// NULL once exhausted.
+    pub(in crate::cpython) it: *mut pyo3::ffi::PyObject,
+    pub(in crate::cpython) next: isize,
+    /// Below zero: up to its end.
+    pub(in crate::cpython) stop: isize,
+    pub(in crate::cpython) step: isize,
+    pub(in crate::cpython) cnt: isize,
+}
