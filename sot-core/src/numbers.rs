@@ -150,7 +150,7 @@ pub(crate) fn computed<'py>(
         Arithmetic::Item => right.is_some_and(|key| has_silent_items(left, key)),
         Arithmetic::Has => !is_sequence(left) && right.is_some_and(|key| has_silent_items(left, key)),
         Arithmetic::Extent => return extent(left, right?),
-        Arithmetic::Length => is_sequence(left) || left.is_exact_instance_of::<PyDict>(),
+        Arithmetic::Length => is_sequence(left) || left.is_exact_instance_of::<PyDict>() || facts::is_deque(left),
         _ => is_number(left) && right.is_none_or(is_number),
     };
     if !fits {

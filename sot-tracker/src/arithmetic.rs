@@ -53,7 +53,7 @@ pub enum Arithmetic {
     Str,
     Repr,
     Round,
-    /// Of an exact list, tuple or dict.
+    /// Of an exact list, tuple, dict or deque.
     Length,
     Sqrt,
     Exp,

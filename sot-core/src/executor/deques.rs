@@ -7,14 +7,16 @@
 //! Its iterators are generators in disguise (`definitions_of_itertools.py`): they notice when the deque changes under them.
 
 use super::Executor;
+use super::copies::Copies;
 use super::kinds::Place;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::HashMap;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use sot_sideeffect::Mutation;
-use sot_tracker::{Access, Check, ObjectId};
+use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker, TrackerId};
 use std::rc::Rc;
 
 /// Items of a deque from before the frame that are looked at, at most.
@@ -79,15 +81,20 @@ impl<'py> Executor<'py> {
         if length > MOST {
             return Err(Stop::brk(Reason::ValueKind, "a look into a deque of so many items"));
         }
-        if self.has_had_many_lengths(base, length) {
-            return Err(Stop::brk(Reason::ValueKind, "a deque whose length varies"));
-        }
-        self.guard(base, Check::Len(length));
-        self.captured.lengths.push((base, length));
         let most = deque.getattr("maxlen").map_err(|e| self.internal(&e))?;
         let place = self.trackers.step(base, Access::Attr("maxlen".into()));
         let known = self.objects.add(&most);
         self.guard(place, if most.is_none() { Check::Is(known) } else { Check::Equals(known) });
+        // One that is full stays as long as it is: a window over what came last.
+        let full = !most.is_none() && most.eq(length).map_err(|e| self.internal(&e))?;
+        if !full && self.has_had_many_lengths(base, length) {
+            if !most.is_none() {
+                self.guard_not_full(base, known);
+            }
+            return Err(Stop::brk(Reason::ValueKind, "a deque whose length varies"));
+        }
+        self.guard(base, Check::Len(length));
+        self.captured.lengths.push((base, length));
         let mut items = Vec::with_capacity(length);
         for (index, item) in deque.try_iter().map_err(|e| self.internal(&e))?.enumerate() {
             let item = item.map_err(|e| self.internal(&e))?;
@@ -101,6 +108,15 @@ impl<'py> Executor<'py> {
             *deque = DequeVar { items: Rc::new(items), maxlen, ..deque.clone() };
         }
         Ok(())
+    }
+
+    /// What breaks at a deque while it grows is not for one that is full.
+    fn guard_not_full(&mut self, base: TrackerId, most: ObjectId) {
+        let yes = PyBool::new(self.py, true).to_owned();
+        let yes = self.objects.add(yes.as_any());
+        let (left, right) = (self.length_at(base), Some(self.constant_tracker(most)));
+        let shorter = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Lt, left, right });
+        self.guard(shorter, Check::Equals(yes));
     }
 
     /// What a deque holds is another sequence now; `changed`: iterators that began before notice.
@@ -247,6 +263,16 @@ impl<'py> Executor<'py> {
             ("copy" | "__copy__", []) => {
                 let copy = DequeVar { changes: 0, object: None, ..deque.clone() };
                 return Ok(Called::Value(self.virtual_var(copy)));
+            }
+            ("remove", [sought]) if self.is_plain(me)? && self.is_plain(*sought)? => {
+                let mut copies = Copies::default();
+                let (real, value) = (self.plain_copy(me, &mut copies)?, self.plain_copy(*sought, &mut copies)?);
+                let at = self.told_by_c(&[&real, &value], &copies, || {
+                    // Which words it refuses in is its own affair.
+                    real.call_method0("copy")?.call_method1("remove", (&value,))?;
+                    real.call_method1("index", (&value,))?.extract::<usize>()
+                })?;
+                items.remove(at);
             }
             // On plain items, both equality and identity are those of the items.
             ("index" | "count", _) => return self.fold_method(me, name, args).map(Called::Value),
