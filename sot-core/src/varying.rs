@@ -240,12 +240,15 @@ fn guarded_object(captured: &Captured, tracker: TrackerId) -> Guarded {
     captured.trackers.get(tracker).as_constant().ok_or(tracker)
 }
 
-/// Lists from before: only their lengths are asked for without a look.
+/// Lists and deques from before: only their lengths are asked for without a look.
 fn lists_looked_at(captured: &Captured) -> HashSet<Guarded> {
     let list = |(var, object): (&VarId, &ObjectId)| match captured.var(*var) {
-        Variable { kind: VarKind::List(ListVar { class: None, .. }), looked: true, tracker, .. } => {
-            Some([Ok(*object), guarded_object(captured, *tracker)])
-        }
+        Variable {
+            kind: VarKind::List(ListVar { class: None, .. }) | VarKind::Deque(_),
+            looked: true,
+            tracker,
+            ..
+        } => Some([Ok(*object), guarded_object(captured, *tracker)]),
         _ => None,
     };
     captured.sourced.iter().filter_map(list).flatten().collect()

@@ -10,9 +10,9 @@ use crate::cpython::facts;
 use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyList, PyTuple};
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::{Access, Check, ObjectId};
+use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker};
 
 /// Values that a value may be made of, for its end to be nobody's affair.
 const LOOKED_THROUGH: usize = 32;
@@ -22,9 +22,14 @@ fn appends(method: &str) -> bool {
     matches!(method, "append" | "extend")
 }
 
+/// How many items a deque holds at most.
+fn most_of(deque: &Bound<'_, PyAny>) -> Option<usize> {
+    deque.getattr("maxlen").ok()?.extract().ok()
+}
+
 impl Executor<'_> {
     /// What can be appended to without a look: a list from before the frame, of no class of its own, into which nobody has looked; or a deque
-    /// that may grow, since a full one lets go of what nobody has looked at.
+    /// that has room, since a full one lets go of what nobody has looked at.
     pub(super) fn unseen_list(&self, list: VarId) -> Option<ObjectId> {
         let variable = self.var(list);
         let object = match variable.kind {
@@ -32,12 +37,47 @@ impl Executor<'_> {
             _ => return None,
         };
         let real = self.objects.get_ref(self.py, object);
-        let grows = facts::is_deque(real) && real.getattr("maxlen").is_ok_and(|most| most.is_none());
+        let grows =
+            facts::is_deque(real) && (self.has_room(list, real, 1) || !self.appended_before_look(list).is_empty());
         let unseen = !variable.looked
             && self.has_path(variable.tracker)
             && (real.is_exact_instance_of::<PyList>() || grows)
             && !self.is_passing_object(real, variable.tracker);
         unseen.then_some(object)
+    }
+
+    /// Whether so many values more fit into a deque.
+    fn has_room(&self, deque: VarId, real: &Bound<'_, PyAny>, more: usize) -> bool {
+        let Some(most) = most_of(real) else { return true };
+        real.len().is_ok_and(|length| length + self.appended_before_look(deque).len() + more <= most)
+    }
+
+    /// The same, guarded.
+    fn guard_room(&mut self, deque: VarId, object: ObjectId, more: usize) -> bool {
+        let real = self.objects.get(self.py, object);
+        if !facts::is_deque(&real) {
+            return true;
+        }
+        if !self.has_room(deque, &real, more) {
+            return false;
+        }
+        if let Some(most) = most_of(&real) {
+            let more = self.appended_before_look(deque).len() + more;
+            self.guard_shorter(deque, object, most + 1 - more);
+        }
+        true
+    }
+
+    /// A deque from before has fewer items than so many.
+    pub(super) fn guard_shorter(&mut self, deque: VarId, object: ObjectId, many: usize) {
+        let base = self.place_of_container(deque, object);
+        let many = PyInt::new(self.py, many);
+        let yes = PyBool::new(self.py, true).to_owned();
+        let (many, yes) = (self.objects.add(many.as_any()), self.objects.add(yes.as_any()));
+        let right = Some(self.constant_tracker(many));
+        let left = self.length_at(base);
+        let shorter = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Lt, left, right });
+        self.guard(shorter, Check::Equals(yes));
     }
 
     /// Guard what such a list is, but not what is in it.
@@ -47,10 +87,10 @@ impl Executor<'_> {
         self.guard_container(tracker, object, given, pinned);
         if let VarKind::Deque(_) = self.var(list).kind {
             let base = if pinned { self.constant_tracker(object) } else { tracker };
-            let most = self.trackers.step(base, Access::Attr("maxlen".into()));
-            let none = self.py.None().into_bound(self.py);
-            let none = self.objects.add(&none);
-            self.guard(most, Check::Is(none));
+            let place = self.trackers.step(base, Access::Attr("maxlen".into()));
+            let Ok(most) = self.objects.get_ref(self.py, object).getattr("maxlen") else { return };
+            let known = self.objects.add(&most);
+            self.guard(place, if most.is_none() { Check::Is(known) } else { Check::Equals(known) });
         }
     }
 
@@ -81,6 +121,9 @@ impl Executor<'_> {
         };
         // Whose end somebody may see is looked for in the items of lists.
         if values.is_empty() || !values.iter().all(|value| self.ends_unseen(*value)) {
+            return Ok(false);
+        }
+        if !self.guard_room(list, object, values.len()) {
             return Ok(false);
         }
         self.guard_unseen(list, object);

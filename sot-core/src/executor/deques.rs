@@ -1,8 +1,8 @@
 //! `collections.deque`: made by the simulation, or from before the frame.
 //!
 //! The items of one from before are wrapped when it is looked at, as those of a list: its length and what it holds at most are guarded
-//! then. A method that changes it is called again by rewritten code. Where its length has been another one before, who asks for it breaks,
-//! since most deques of programs grow and shrink from call to call.
+//! then. A method that changes it is called again by rewritten code. Where its length has been another one before, who asks for all of it
+//! breaks, since most deques of programs grow and shrink from call to call; but not at one that is full, as a window over what came last.
 //!
 //! Its iterators are generators in disguise (`definitions_of_itertools.py`): they notice when the deque changes under them.
 
@@ -14,13 +14,14 @@ use crate::variables::*;
 use hashbrown::HashMap;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
 use sot_sideeffect::Mutation;
-use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, ObjectId};
 use std::rc::Rc;
 
 /// Items of a deque from before the frame that are looked at, at most.
 const MOST: usize = 1024;
+/// What a deque holds at most whose lengths have a capture each.
+const SMALL: usize = 4;
 
 impl<'py> Executor<'py> {
     pub(super) fn deque_class(&self) -> Result<Bound<'py, PyAny>, Stop> {
@@ -87,11 +88,18 @@ impl<'py> Executor<'py> {
         self.guard(place, if most.is_none() { Check::Is(known) } else { Check::Equals(known) });
         // One that is full stays as long as it is: a window over what came last.
         let full = !most.is_none() && most.eq(length).map_err(|e| self.internal(&e))?;
-        if !full && self.has_had_many_lengths(base, length) {
-            if !most.is_none() {
-                self.guard_not_full(base, known);
+        let most: Option<usize> = most.extract().ok();
+        let varies = match most {
+            None => self.has_had_many_lengths(base, length),
+            // Each length of a small one has its capture; of any other one is enough to tell that it is about to be filled.
+            Some(most) => most > SMALL && self.has_had_lengths(base, length, 2),
+        };
+        if !full && varies {
+            if let Some(most) = most {
+                // What breaks meanwhile is not for one that is full.
+                self.guard_shorter(me, object, most);
             }
-            return Err(Stop::brk(Reason::ValueKind, "a deque whose length varies"));
+            return Err(self.refuse_many_lengths("a deque whose length varies"));
         }
         self.guard(base, Check::Len(length));
         self.captured.lengths.push((base, length));
@@ -103,20 +111,10 @@ impl<'py> Executor<'py> {
             items.push(self.wrap(&item, place));
         }
         items.extend(self.appended_before_look(me));
-        let maxlen = most.extract().ok();
         if let VarKind::Deque(deque) = &mut self.learn(me).kind {
-            *deque = DequeVar { items: Rc::new(items), maxlen, ..deque.clone() };
+            *deque = DequeVar { items: Rc::new(items), maxlen: most, ..deque.clone() };
         }
         Ok(())
-    }
-
-    /// What breaks at a deque while it grows is not for one that is full.
-    fn guard_not_full(&mut self, base: TrackerId, most: ObjectId) {
-        let yes = PyBool::new(self.py, true).to_owned();
-        let yes = self.objects.add(yes.as_any());
-        let (left, right) = (self.length_at(base), Some(self.constant_tracker(most)));
-        let shorter = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Lt, left, right });
-        self.guard(shorter, Check::Equals(yes));
     }
 
     /// What a deque holds is another sequence now; `changed`: iterators that began before notice.

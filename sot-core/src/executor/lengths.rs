@@ -17,6 +17,7 @@ use sot_tracker::{Access, Arithmetic, Check, ObjectId, TrackerId};
 
 /// So many lengths of one container tell that it varies: who asks for the whole breaks.
 const LENGTHS: usize = 3;
+const A_LIST: &str = "a list whose length varies";
 /// Items of a list that tell whether it holds tensors.
 const SAMPLES: usize = 64;
 
@@ -28,8 +29,13 @@ fn is_of_an_expression(name: &str) -> bool {
 impl<'py> Executor<'py> {
     /// Whether captures have found a container here with other lengths, so many that it varies.
     pub(super) fn has_had_many_lengths(&self, base: TrackerId, length: usize) -> bool {
+        self.has_had_lengths(base, length, LENGTHS)
+    }
+
+    /// Whether so many lengths were found, with this one.
+    pub(super) fn has_had_lengths(&self, base: TrackerId, length: usize, lengths: usize) -> bool {
         let check = Check::Len(length);
-        self.found.numbers.is_fact_that_varies(self.py, &self.captured, base, &check, LENGTHS)
+        self.found.numbers.is_fact_that_varies(self.py, &self.captured, base, &check, lengths)
     }
 
     /// The same of a list: in particular captures, where lengths may come again, each is a capture.
@@ -46,7 +52,7 @@ impl<'py> Executor<'py> {
         }
         let base = if at.pinned { self.constant_tracker(object) } else { at.tracker };
         if self.has_many_lengths(base, items.len()) {
-            return Err(self.refuse_many_lengths());
+            return Err(self.refuse_many_lengths(A_LIST));
         }
         self.captured.lengths.push((base, items.len()));
         Ok(())
@@ -59,21 +65,20 @@ impl<'py> Executor<'py> {
 
     /// A break at what looks at the list: in the user's frame that calls for a comprehension or a builtin, which would break once for each
     /// item otherwise.
-    fn refuse_many_lengths(&mut self) -> Stop {
-        const WHY: &str = "a list whose length varies";
+    pub(super) fn refuse_many_lengths(&mut self, why: &'static str) -> Stop {
         let of_another = |frame: &Frame| frame.unit.hidden || is_of_an_expression(&frame.unit.code.name);
         if !self.frames.last().is_some_and(of_another) {
-            return Stop::brk(Reason::ValueKind, WHY);
+            return Stop::brk(Reason::ValueKind, why);
         }
         let Some(frame) = self.frames.iter().rev().find(|frame| !of_another(frame)) else {
             // It runs on its own, behind a break of the frame that made it.
-            return Stop::fallback(Reason::Budget, WHY);
+            return Stop::fallback(Reason::Budget, why);
         };
         let site = (frame.unit.address(), frame.ip);
         if !self.found.denied.contains_key(&site) {
             self.asked_what_varies.get_or_insert(site);
         }
-        Stop::brk(Reason::ValueKind, WHY)
+        Stop::brk(Reason::ValueKind, why)
     }
 
     /// A list into which nobody has looked, and whose length was another one before: where its items are found, and how many there are.
@@ -120,7 +125,7 @@ impl<'py> Executor<'py> {
             && self.has_many_lengths(base, length)
             && real.cast_exact::<PyList>().is_ok_and(|list| !self.holds_operands(list))
         {
-            return Err(self.refuse_many_lengths());
+            return Err(self.refuse_many_lengths(A_LIST));
         }
         self.item_of_real(list, object, &real, index as i64)
     }
@@ -128,7 +133,7 @@ impl<'py> Executor<'py> {
     /// A loop goes on over an iterator from before that has so many items left, and had others each time that a loop came to its end.
     pub(super) fn refuse_many_ends(&mut self, iterator: TrackerId, left: usize) -> Result<(), Stop> {
         match self.has_many_lengths(iterator, left) {
-            true => Err(self.refuse_many_lengths()),
+            true => Err(self.refuse_many_lengths(A_LIST)),
             false => Ok(()),
         }
     }

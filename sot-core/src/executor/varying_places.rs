@@ -187,10 +187,10 @@ impl<'py> Executor<'py> {
         Ok(self.item_at(base, key, &item))
     }
 
-    /// `len(container)` of a list or a dict from before into which nobody has looked, where it was another one before; or of a long list.
+    /// `len(container)` of a list, a deque or a dict from before into which nobody has looked, where it was another one before; or of a long list.
     pub(super) fn varying_length(&mut self, container: VarId) -> Result<Option<VarId>, Stop> {
         let object = match self.var(container).kind {
-            VarKind::List(_) => self.unseen_list(container),
+            VarKind::List(_) | VarKind::Deque(_) => self.unseen_list(container),
             VarKind::Dict(DictVar { class: None, .. }) => self.unseen_dict(container),
             _ => None,
         };

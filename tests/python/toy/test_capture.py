@@ -110,6 +110,7 @@ from capture_cases import (  # noqa: F401
     items_outlive_iterators,
     iterators_held,
     iterators_of_itertools_kept,
+    windows,
     iterators_of_programs,
     iterators_of_two_names,
     ends_in_turn,
