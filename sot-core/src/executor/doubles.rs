@@ -14,7 +14,7 @@ use crate::code_unit::{HIDDEN_FILE, assemble, function_of};
 use crate::cpython::{VERSION, facts};
 use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
-use crate::type_facts;
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -219,7 +219,11 @@ impl<'py> Executor<'py> {
             // As `type` itself reads it: a metaclass is not asked.
             let own = py.get_type::<PyType>().getattr("__dict__")?.get_item("__qualname__")?;
             namespace.set_item("__qualname__", own.call_method1("__get__", (&class,))?)?;
-            let property = found.as_ref().filter(|found| type_facts::is_exact_property(found));
+            // A field of a named tuple refuses whatever it is asked of.
+            let refuses = |found: &&Bound<'py, PyAny>| {
+                type_facts::is_exact_property(found) || type_facts::descriptor(found) == Descriptor::TupleGetter
+            };
+            let property = found.as_ref().filter(refuses);
             if property.is_none() && found.is_some() {
                 namespace.set_item(name, py.None())?;
             }
@@ -242,6 +246,7 @@ impl<'py> Executor<'py> {
                     others.iter().try_for_each(|part| self.part_of_descriptor(found, part).map(drop))?;
                     by_code
                 }
+                false if type_facts::descriptor(found) == Descriptor::TupleGetter => false,
                 // Nobody else knows what it says.
                 false => self.is_data_descriptor(found)?,
             };

@@ -97,11 +97,30 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
+    /// What a tuple without a dict says that is refused a write, as a named one is; nothing, where it may not be.
+    pub(super) fn refuse_write_to_tuple(&mut self, tuple: VarId, name: &str, sets: bool) -> Result<(), Stop> {
+        let class = self.class_of(tuple)?;
+        let writes = if sets { "__setattr__" } else { "__delattr__" };
+        let by_object = self.class_lookup(&class, writes)?.is_some_and(|own| type_facts::writes_as_object(&own));
+        let has_dict = class.cast::<PyType>().is_ok_and(type_facts::has_dict);
+        if !by_object || has_dict {
+            return Ok(());
+        }
+        match self.refused_write(tuple, name, sets)? {
+            Some(refused) => Err(refused),
+            None => Ok(()),
+        }
+    }
+
     /// `del object.name`
     pub(super) fn delattr(&mut self, object: VarId, name: &str) -> Result<(), Stop> {
         let class = match self.look(object)? {
             VarKind::Instance(i) => self.objects.get(self.py, i.class),
             VarKind::Class(class) if class.made.is_some() => return self.write_to_made_class(object, name, None),
+            VarKind::Tuple(_) => {
+                self.refuse_write_to_tuple(object, name, false)?;
+                return Err(Stop::brk(Reason::Mutation, "attribute of a tuple"));
+            }
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
         if !self.class_lookup(&class, "__delattr__")?.is_some_and(|own| type_facts::writes_as_object(&own)) {

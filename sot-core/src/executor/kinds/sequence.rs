@@ -55,6 +55,12 @@ impl Operations for TupleVar {
         })
     }
 
+    fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
+        let _ = new;
+        ex.refuse_write_to_tuple(me, name, true)?;
+        Err(Stop::brk(Reason::Mutation, format!("attribute of {}", self.kind_name())))
+    }
+
     fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
         Ok(!self.items.is_empty())
     }
