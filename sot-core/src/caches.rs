@@ -9,7 +9,8 @@ use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
 use crate::cpython::{
-    call_with_function, has_room, is_unlimited, own_function_of_cache, result_in_cache, table_of_cache, take_back_miss,
+    call_with_function, has_room, information_of_cache, is_unlimited, own_function_of_cache, result_in_cache,
+    table_of_cache, take_back_miss,
 };
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -137,6 +138,31 @@ pub(crate) fn question(cache: &Bound<'_, PyAny>, call: &Call<'_>, what: Memory) 
     };
     let (cache, key, positional) = (cache.clone().unbind(), key.unbind(), positional.unbind());
     new_native(py, Box::new(Asked { cache, key, positional, keywords, what })).ok()
+}
+
+/// How often a cache was asked for what it remembers, and for what it does not, and how much that is; `None`: this is no cache.
+pub(crate) fn counts<'py>(cache: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let information = information_of_cache(cache)?;
+    let counts = (information.hits, information.misses, information.length);
+    counts.into_pyobject(cache.py()).ok().map(Bound::into_any)
+}
+
+/// The class of what a cache tells of itself, and how many results it remembers at most, where `functools` has made it.
+pub(crate) fn kind_of_information<'py>(cache: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Option<usize>)> {
+    let information = information_of_cache(cache)?;
+    let own = facts::imported_value(cache.py(), "functools", "_CacheInfo")?;
+    own.is(&information.class).then_some((own, information.most))
+}
+
+/// What a question adds to the counts of this cache, once it is told.
+pub(crate) fn adds_to_counts(question: &Bound<'_, PyAny>, cache: &Bound<'_, PyAny>) -> [i64; 3] {
+    let asked = body_of(question).and_then(|body| body.as_any().downcast_ref::<Asked>());
+    match asked.filter(|asked| asked.cache.is(cache)).map(|asked| &asked.what) {
+        Some(Memory::Count) => [1, 0, 0],
+        Some(Memory::Missed) => [0, 1, 0],
+        Some(Memory::Keep) => [0, 0, 1],
+        _ => [0; 3],
+    }
 }
 
 /// What it is answered now; `None`: nothing is remembered, only code can tell, or this is no such question.

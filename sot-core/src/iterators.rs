@@ -510,12 +510,13 @@ fn ahead_by_state<'py>(iterator: &Bound<'py, PyAny>, taken: usize) -> Option<Bou
 }
 
 /// The sequence under an exact builtin iterator; where it has none, a list of what is left, or a tuple of its parts, as
-/// of a callable that is made of them. Of a draw it is the number, of a question the answer, of a lock how often it
-/// is held.
+/// of a callable that is made of them. Of a draw it is the number, of a question the answer, of a cache its counts,
+/// of a lock how often it is held.
 pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let answered = crate::draws::drawn(iterator)
         .or_else(|| crate::process::answer(iterator))
         .or_else(|| crate::caches::answer(iterator))
+        .or_else(|| crate::caches::counts(iterator))
         .or_else(|| crate::locks::held(iterator))
         .or_else(|| crate::per_thread::held(iterator));
     if answered.is_some() {

@@ -25,6 +25,10 @@ struct Places {
     function: usize,
     /// Of how often it was, in a cache.
     misses: usize,
+    /// Of how often what is remembered was asked for, in a cache.
+    hits: usize,
+    /// Of the class of what it tells of itself, in a cache.
+    information: usize,
     /// Of how many results are remembered at most, in a cache; negative: as many as there are.
     most: usize,
 }
@@ -69,9 +73,15 @@ fn find(py: Python<'_>) -> PyResult<Option<Places>> {
         counted.call1((key,))?;
     }
     let misses = places_that_tell(&fresh, &words_of(&counted)?, 0, 3);
+    let hits = places_that_tell(&fresh, &words_of(&counted)?, 0, 2);
+    let information = place_of(&counted, object.as_any())?;
     let most = places_that_tell(&words_of(&make(Some(4), false)?)?, &words_of(&make(Some(9), false)?)?, 4, 9);
     let function = place_of(&counted, list.as_any())?;
-    let (Some(function), &[misses], &[most]) = (function, &misses[..], &most[..]) else { return Ok(None) };
+    let (Some(function), Some(information), &[misses], &[hits], &[most]) =
+        (function, information, &misses[..], &hits[..], &most[..])
+    else {
+        return Ok(None);
+    };
     let places = [place_of(&limited, table.as_any())?, place_of(&plain, of_plain.as_any())?, place_of(&link, &result)?];
     let ([Some(table), Some(of_plain), Some(result)], &[typed], Some(mark)) = (places, &flags[..], mark) else {
         return Ok(None);
@@ -86,6 +96,8 @@ fn find(py: Python<'_>) -> PyResult<Option<Places>> {
         mark,
         function,
         misses,
+        hits,
+        information,
         most,
     }))
 }
@@ -207,6 +219,35 @@ pub fn has_room(cache: &Bound<'_, PyAny>, more: usize) -> bool {
     // SAFETY: a live cache, as its table was found in it.
     let most = unsafe { *cache.as_ptr().cast::<u8>().add(places.most).cast::<isize>() };
     usize::try_from(most).map_or(true, |most| table.len() + more <= most)
+}
+
+/// What a cache tells of itself.
+pub struct CacheInformation<'py> {
+    pub class: Bound<'py, PyAny>,
+    pub hits: isize,
+    pub misses: isize,
+    /// `None`: as many as there are.
+    pub most: Option<usize>,
+    pub length: usize,
+}
+
+/// As `cache.cache_info()`, which would make one of Python.
+pub fn information_of_cache<'py>(cache: &Bound<'py, PyAny>) -> Option<CacheInformation<'py>> {
+    let py = cache.py();
+    let (places, (table, ..)) = (places_in(cache)?, table_of_cache(cache)?);
+    // SAFETY: a live cache, in which these are.
+    unsafe {
+        let base = cache.as_ptr().cast::<u8>();
+        let number = |at: usize| *base.add(at).cast::<isize>();
+        let class = *base.add(places.information).cast::<*mut ffi::PyObject>();
+        Some(CacheInformation {
+            class: Bound::from_borrowed_ptr_or_opt(py, class)?,
+            hits: number(places.hits),
+            misses: number(places.misses),
+            most: usize::try_from(number(places.most)).ok(),
+            length: table.len(),
+        })
+    }
 }
 
 /// Caches whose function something stands in for, by address: their own functions, and how many stand-ins there are. Another thread may

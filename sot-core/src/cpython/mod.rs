@@ -64,8 +64,8 @@ pub mod trampoline;
 pub mod warnings;
 
 pub use caches::{
-    call_with_function, function_of_cache, has_room, is_cache, is_unlimited, own_function_of_cache, result_in_cache,
-    table_of_cache, take_back_miss,
+    call_with_function, function_of_cache, has_room, information_of_cache, is_cache, is_unlimited,
+    own_function_of_cache, result_in_cache, table_of_cache, take_back_miss,
 };
 pub use call::{call_method_vectorcall, call_slots, call_slots_kw};
 pub use code::{VERSION, build_code, new_function, read_code, set_builtins};

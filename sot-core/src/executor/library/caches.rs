@@ -11,7 +11,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::{Access, Tracker};
+use sot_tracker::{Access, Arithmetic, Tracker};
 
 impl<'py> Executor<'py> {
     /// `cache(*args)`; `None`: it is no cache of C, or only a call can tell.
@@ -213,25 +213,74 @@ impl<'py> Executor<'py> {
         Ok(Some(object))
     }
 
-    /// `cache.cache_clear()`
-    pub(in crate::executor) fn clear_cache(
+    /// `cache.cache_clear()`, `cache.cache_info()`
+    pub(in crate::executor) fn method_of_cache(
         &mut self,
         owner: &Bound<'py, PyAny>,
         name: &str,
         me: VarId,
         args: &Args,
     ) -> Result<Option<Called>, Stop> {
-        if name != "cache_clear" || !args.positional.is_empty() || !args.keywords.is_empty() {
+        if !matches!(name, "cache_clear" | "cache_info") || !args.positional.is_empty() || !args.keywords.is_empty() {
             return Ok(None);
         }
-        let VarKind::Instance(InstanceVar { object: Some(cache), .. }) = self.look(me)? else {
+        let VarKind::Instance(InstanceVar { object: Some(cache), pinned, .. }) = self.look(me)? else {
             return Ok(None);
         };
         let cache = self.objects.get(self.py, cache);
         if !caches::is_cache(&cache) || !cache.get_type().is(owner) {
             return Ok(None);
         }
+        if name == "cache_info" {
+            let known = pinned || self.is_in_a_cell(me);
+            return if known { self.information_of_cache(me, &cache) } else { Ok(None) };
+        }
         self.journal_record(Mutation::Method { object: Self::var_ref(me), name: name.to_owned(), args: Vec::new() });
         self.fold_none().map(|none| Some(Called::Value(none)))
+    }
+
+    fn information_of_cache(&mut self, me: VarId, cache: &Bound<'py, PyAny>) -> Result<Option<Called>, Stop> {
+        self.look_identity(me)?;
+        // It has been cleared.
+        if self.journal.changes_of(Target::Object(Self::var_ref(me))).next().is_some() {
+            return Ok(None);
+        }
+        let (Some((class, most)), Some(counts)) = (caches::kind_of_information(cache), caches::counts(cache)) else {
+            return Ok(None);
+        };
+        let base = self.base_tracker(me);
+        let at = self.trackers.step(base, Access::IterSource);
+        let counts = self.wrap(&counts, at);
+        let VarKind::Tuple(TupleVar { items, .. }) = self.look(counts)? else { return Ok(None) };
+        let mut since = [0; 3];
+        for asked in self.questions_asked() {
+            let more = caches::adds_to_counts(&asked, cache);
+            since.iter_mut().zip(more).for_each(|(since, more)| *since += more);
+        }
+        let mut told = Vec::with_capacity(4);
+        for (number, more) in items.iter().zip(since) {
+            self.look(*number)?;
+            told.push(match (more, self.is_varying(*number)) {
+                (0, _) => *number,
+                (more, true) => {
+                    let more = self.fold_int(more)?;
+                    match self.arithmetic(Arithmetic::Add, *number, Some(more))? {
+                        Some(sum) => sum,
+                        None => return Ok(None),
+                    }
+                }
+                (more, false) => match self.constant_int(*number) {
+                    Some(number) => self.fold_int(number + more)?,
+                    None => return Ok(None),
+                },
+            });
+        }
+        let most = match most {
+            Some(most) => self.fold_int(most as i64)?,
+            None => self.fold_none()?,
+        };
+        told.insert(2, most);
+        let class = Some(self.objects.add(&class));
+        Ok(Some(Called::Value(self.virtual_var(TupleVar { items: told.into(), class }))))
     }
 }

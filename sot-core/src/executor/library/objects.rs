@@ -119,7 +119,7 @@ impl<'py> Executor<'py> {
         {
             return self.method_of_made(method, name, me, &made, args);
         }
-        if let Some(called) = self.clear_cache(owner, name, me, args)? {
+        if let Some(called) = self.method_of_cache(owner, name, me, args)? {
             return Ok(Some(called));
         }
         if let Some(called) = self.method_of_context_variable(name, me, args)? {

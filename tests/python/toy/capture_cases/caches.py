@@ -372,3 +372,67 @@ def asked_for(x, width, kept):
 for use in (dropped, given_back, put_into_a_list, asked_for):
     for forget in ("cleared", "pushed_out"):
         forgotten(use, forget)
+
+
+# What varies is known at the second capture.
+@case(captures=2, graphs=2)
+def asked_how_full_it_is():
+    width, watch = counted(maxsize=8)
+    width(2)
+
+    def f(x):
+        before = width.cache_info()
+        y = x * width(2) + width(2)
+        now = width.cache_info()
+        return y, before, now.hits - before.hits, now.misses, now.maxsize, now._asdict()
+
+    return {"f": f, "args": x1, "watch": watch}
+
+
+@open_case
+def asked_how_full_it_is_while_it_fills():
+    width, watch = counted(maxsize=3)
+    calls = [0]
+
+    def f(x, number):
+        y = x * width(number)
+        toy.show(0)
+        now = width.cache_info()
+        width(number + 1)
+        return y, now, width.cache_info(), width.cache_info().currsize
+
+    def args():
+        calls[0] += 1
+        return (*x1(), calls[0])
+
+    return {"f": f, "args": args, "watch": watch}
+
+
+@open_case
+def asked_how_full_it_is_when_cleared():
+    width, watch = counted()
+
+    def f(x):
+        y = x * width(2)
+        width.cache_clear()
+        empty = width.cache_info()
+        width(2)
+        return y, empty, width.cache_info()
+
+    return {"f": f, "args": x1, "watch": watch}
+
+
+@open_case
+def asked_how_full_one_is_that_is_given():
+    width, watch = counted()
+    other, _ = counted(maxsize=0)
+    calls = [0]
+
+    def f(x, cache):
+        return x * cache(2), cache.cache_info()
+
+    def args():
+        calls[0] += 1
+        return (*x1(), other if calls[0] % 3 == 2 else width)
+
+    return {"f": f, "args": args, "watch": watch}
