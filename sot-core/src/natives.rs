@@ -26,6 +26,8 @@ pub enum Native {
     Encoder,
     /// The id of an object that may be another one at the next call: a number. It is not called.
     Id,
+    /// A weak reference to a class, and what that calls when the class dies, as a key of `weakref.WeakKeyDictionary`.
+    Reference,
     /// `property`, `staticmethod`, `classmethod`, in the body of a class.
     Descriptor,
     /// `types.MappingProxyType`, of a dict. It is not called, but asked what the dict is asked.

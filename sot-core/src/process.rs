@@ -17,6 +17,8 @@ use std::any::Any;
 
 /// Functions without arguments, by module and name.
 const ASKED: &[(&str, &str)] = &[
+    // Numbers how often somebody has registered with an abstract class, which is left to Python.
+    ("_abc", "get_cache_token"),
     ("_thread", "get_ident"),
     ("_thread", "get_native_id"),
     ("nt", "getcwd"),

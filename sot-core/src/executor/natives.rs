@@ -53,7 +53,9 @@ impl<'py> Executor<'py> {
                 }
                 (args.positional.clone(), Vec::new())
             }
-            Native::Id | Native::Match | Native::Made | Native::Array | Native::Encoder => return Err(wrong()),
+            Native::Id | Native::Match | Native::Made | Native::Array | Native::Encoder | Native::Reference => {
+                return Err(wrong());
+            }
             Native::ItemGetter | Native::Descriptor => (args.positional.clone(), Vec::new()),
             Native::Proxy => match (self.look(*first)?, rest) {
                 (VarKind::Dict(_), []) => (args.positional.clone(), Vec::new()),
@@ -158,6 +160,9 @@ impl<'py> Executor<'py> {
         let own = &native.positional;
         if native.native == Native::Encoder {
             return self.encoded(native, args).map(Called::Value);
+        }
+        if native.native == Native::Reference && args.positional.is_empty() && args.keywords.is_empty() {
+            return Ok(Called::Value(own[0]));
         }
         if !matches!(native.native, Native::Partial | Native::ItemGetter | Native::AttrGetter | Native::MethodCaller) {
             return Err(Stop::brk(Reason::WouldRaise, "call of a record"));

@@ -89,6 +89,7 @@ impl<'py> Executor<'py> {
             VarKind::Constant(_) | VarKind::Tuple(TupleVar { class: None, .. }) => {
                 Ok(self.part_of_key(key)?.filter(|key| type_facts::is_silent(key) && equals_itself(key)))
             }
+            VarKind::Native(_) => Ok(self.answerer_of_reference(key)),
             _ => Ok(None),
         }
     }
@@ -308,7 +309,12 @@ impl<'py> Executor<'py> {
         }
         self.find_owner(dict);
         let owner = self.own_dict_of(dict);
-        if owner.is_none() && value.is_some_and(|value| !self.ends_unseen(value)) {
+        // A function that is found somewhere lives on there.
+        let to_a_class = value.is_some() && self.answerer_of_reference(key).is_some();
+        let lasts = |ex: &Self, value: VarId| {
+            to_a_class && matches!(ex.var(value).kind, VarKind::Function(_)) && ex.found_outside(value)
+        };
+        if owner.is_none() && value.is_some_and(|value| !self.ends_unseen(value) && !lasts(self, value)) {
             return Ok(false);
         }
         if self.dict_has_one_name(dict).is_err() {
@@ -326,7 +332,7 @@ impl<'py> Executor<'py> {
             }
         }
         // What a weak reference refers to may die.
-        if !matches!(self.var(key).kind, VarKind::Constant(_) | VarKind::Tuple(_)) {
+        if !matches!(self.var(key).kind, VarKind::Constant(_) | VarKind::Tuple(_)) && !to_a_class {
             return Ok(false);
         }
         let Some(old) = self.item_by_key(dict, key)? else { return Ok(false) };

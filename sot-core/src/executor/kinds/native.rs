@@ -100,7 +100,7 @@ impl Operations for NativeVar {
             Native::Proxy => class.call1((PyDict::new(ex.py),)).map_err(|e| ex.internal(&e))?,
             Native::Made => ex.object_made(me, self)?,
             Native::Array => ex.array_made(me, self)?,
-            Native::Descriptor | Native::Encoder => return no_words(name),
+            Native::Descriptor | Native::Encoder | Native::Reference => return no_words(name),
             Native::ItemGetter | Native::AttrGetter | Native::MethodCaller => {
                 class.call1((PyString::intern(ex.py, "name"),)).map_err(|e| ex.internal(&e))?
             }

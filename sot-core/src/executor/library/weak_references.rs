@@ -4,6 +4,7 @@
 use super::Executor;
 use crate::backend::Kind;
 use crate::cpython::facts;
+use crate::natives::Native;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
@@ -18,10 +19,14 @@ impl<'py> Executor<'py> {
         class: &Bound<'py, PyAny>,
         args: &Args,
     ) -> Result<Option<VarId>, Stop> {
-        let ([of], []) = (args.positional.as_slice(), args.keywords.as_slice()) else { return Ok(None) };
-        if !class.is(self.py.get_type::<PyWeakrefReference>()) {
+        if !class.is(self.py.get_type::<PyWeakrefReference>()) || !args.keywords.is_empty() {
             return Ok(None);
         }
+        let of = match args.positional.as_slice() {
+            [of] => of,
+            [of, callback] => return self.refer_weakly_to_class(class, *of, *callback),
+            _ => return Ok(None),
+        };
         let kind = self.look(*of)?;
         let Some(object) = self.pinned(&kind) else { return Ok(None) };
         if self.death_runs_code(&object) || !self.is_compared_by_identity(&object)? {
@@ -29,6 +34,43 @@ impl<'py> Executor<'py> {
         }
         let Ok(reference) = class.call1((&object,)) else { return Ok(None) };
         Ok(Some(self.pin(&reference)))
+    }
+
+    /// `weakref.ref(of, callback)` of a class that is the same at each call, so that it outlives the new code; `None`: as above. Each is
+    /// an object of its own, which new code makes.
+    fn refer_weakly_to_class(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        of: VarId,
+        callback: VarId,
+    ) -> Result<Option<VarId>, Stop> {
+        let (VarKind::Class(referred), VarKind::Function(_)) = (self.look(of)?, self.look(callback)?) else {
+            return Ok(None);
+        };
+        let Some(referred) = VarKind::Class(referred).pinned() else { return Ok(None) };
+        let referred = self.objects.get(self.py, referred);
+        if !self.is_compared_by_identity(&referred)? {
+            return Ok(None);
+        }
+        let class = self.objects.add(class);
+        Ok(Some(self.virtual_var(NativeVar {
+            native: Native::Reference,
+            class,
+            object: None,
+            positional: [of, callback].into(),
+            keywords: [].into(),
+            pinned: false,
+        })))
+    }
+
+    /// Another reference to what such a one refers to, which is equal to it.
+    pub(in crate::executor) fn answerer_of_reference(&self, reference: VarId) -> Option<Bound<'py, PyAny>> {
+        let VarKind::Native(NativeVar { native: Native::Reference, positional, .. }) = &self.var(reference).kind else {
+            return None;
+        };
+        let of = self.var(positional[0]).kind.pinned()?;
+        let of = self.objects.get(self.py, of);
+        PyWeakrefReference::new(&of).ok().map(Bound::into_any)
     }
 
     pub(in crate::executor) fn is_compared_by_identity(&mut self, object: &Bound<'py, PyAny>) -> Result<bool, Stop> {
