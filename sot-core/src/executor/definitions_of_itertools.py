@@ -344,3 +344,8 @@ def itertools__grouper__counted(turn, number, key, iterator, current, waiting, w
         # Whose item was had is a key no more.
         current.clear()
         yield waiting.pop()
+
+
+def itertools__token__counted(setter, variable):
+    # Of a context variable: it gives nothing.
+    yield

@@ -1,4 +1,5 @@
-//! Iterators of module itertools, of deques, and of ordered dicts whose keys are asked, by definition (`definitions_of_itertools.py`).
+//! Iterators of module itertools, of deques, and of ordered dicts whose keys are asked, by definition (`definitions_of_itertools.py`); and
+//! tokens of context variables, which are never asked for anything.
 //!
 //! While the capture lasts, each is a hidden generator in disguise: it answers as its class does ([`GeneratorVar::disguise`]).
 //! It cannot be built as the object that it is. Where rewritten code would need one, the call that made it is denied, and runs
@@ -45,6 +46,10 @@ impl<'py> Executor<'py> {
             let deque = self.deque_class()?.call0().map_err(|e| self.internal(&e))?;
             let asked = self.builtins_attribute(if name.contains("reverse") { "reversed" } else { "iter" })?;
             return asked.call1((deque,)).map(|made| made.get_type().into_any()).map_err(|e| self.internal(&e));
+        }
+        if name.starts_with("_token") {
+            let token = crate::cpython::module(self.py, "contextvars").and_then(|module| module.getattr("Token"));
+            return token.map_err(|e| self.internal(&e));
         }
         if name.starts_with("_match") {
             let found = crate::cpython::module(self.py, "re")

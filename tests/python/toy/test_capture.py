@@ -111,6 +111,7 @@ from capture_cases import (  # noqa: F401
     iterators_held,
     iterators_of_itertools_kept,
     windows,
+    context_variables,
     dispatched,
     refused_by_tuples,
     iterators_of_programs,

@@ -32,6 +32,9 @@ impl Operations for GeneratorVar {
     }
 
     fn iterate(&self, _ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        if self.disguise() == Some("_token") {
+            return unanswered("a token", "iteration");
+        }
         Ok(me)
     }
 

@@ -112,6 +112,11 @@ impl<'py> Executor<'py> {
     /// The same of an iterator that the program advances by hand.
     pub(in crate::executor) fn look_to_advance(&mut self, iterator: VarId) -> Result<VarKind, Stop> {
         let kind = self.look(iterator)?;
+        if let VarKind::Generator(generator) = &kind
+            && generator.disguise() == Some("_token")
+        {
+            return Err(Stop::brk(Reason::WouldRaise, "next() of a token"));
+        }
         if let VarKind::Iterator(IteratorVar { state: Iteration::Real { .. } }) = &kind
             && !self.frame().is_hidden()
         {

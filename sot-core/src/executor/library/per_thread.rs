@@ -61,19 +61,25 @@ impl<'py> Executor<'py> {
         Ok(true)
     }
 
-    /// `variable.get()`; `None`: it is something else, or there is no value.
+    /// `variable.get()`, `variable.set(value)`, `variable.reset(token)`; `None`: it is something else, or there is no value.
     pub(in crate::executor) fn method_of_context_variable(
         &mut self,
         name: &str,
         me: VarId,
         args: &Args,
     ) -> Result<Option<Called>, Stop> {
-        if name != "get" || !args.positional.is_empty() || !args.keywords.is_empty() {
+        let Some((PerThread::Variable, variable)) = self.per_thread(me) else { return Ok(None) };
+        if !args.keywords.is_empty() || self.journal.changes_of(Target::Object(Self::var_ref(me))).next().is_some() {
             return Ok(None);
         }
-        let Some((PerThread::Variable, variable)) = self.per_thread(me) else { return Ok(None) };
-        if self.journal.changes_of(Target::Object(Self::var_ref(me))).next().is_some() {
-            return Ok(None);
+        match (name, args.positional.as_slice()) {
+            ("get", []) => {}
+            ("set", [value]) => return self.set_context_variable(me, &variable, *value).map(Some),
+            ("reset", [token]) => return self.reset_context_variable(me, *token),
+            _ => return Ok(None),
+        }
+        if let Some(value) = self.set_since(&variable, self.journal.entries().len()) {
+            return Ok(Some(Called::Value(value)));
         }
         let Some(value) = per_thread::held(&variable) else { return Ok(None) };
         self.look(me)?;
@@ -81,5 +87,56 @@ impl<'py> Executor<'py> {
         let at = self.trackers.step(base, Access::IterSource);
         self.guard_present(at);
         Ok(Some(Called::Value(self.wrap(&value, at))))
+    }
+
+    /// The token cannot be built: where new code would need one, this call runs as Python.
+    fn set_context_variable(&mut self, me: VarId, variable: &Bound<'py, PyAny>, value: VarId) -> Result<Called, Stop> {
+        self.look(me)?;
+        self.look_identity(me)?;
+        let setter = per_thread::setter(variable).map_err(|e| self.internal(&e))?.into_bound(self.py);
+        let setter = self.pin(&setter);
+        let token = self.in_disguise("_token__counted", &[setter, me])?;
+        let args = vec![Self::var_ref(value)];
+        self.journal_record(Mutation::Method { object: Self::var_ref(setter), name: "__call__".to_owned(), args });
+        Ok(Called::Value(token))
+    }
+
+    /// Of a token that was got since the frame began, and was not used yet.
+    fn reset_context_variable(&mut self, me: VarId, token: VarId) -> Result<Option<Called>, Stop> {
+        let VarKind::Generator(GeneratorVar { state: GeneratorState::New(frame), unit, .. }) = self.look(token)? else {
+            return Ok(None);
+        };
+        if unit.disguise() != Some("_token") {
+            return Ok(None);
+        }
+        let (Some(setter), Some(of)) = (frame.locals[0], frame.locals[1]) else { return Ok(None) };
+        let object = Self::var_ref(setter);
+        if of != me || self.journal.changes_of(Target::Object(object)).count() != 1 {
+            return Ok(None);
+        }
+        let Some(real) = self.known_object(setter) else { return Ok(None) };
+        per_thread::takes_back(self.objects.get_ref(self.py, real));
+        self.journal_record(Mutation::Method { object, name: "__call__".to_owned(), args: Vec::new() });
+        self.fold_none().map(|none| Some(Called::Value(none)))
+    }
+
+    /// What a context variable was set to by the first so many entries of the journal; `None`: it is what it was before.
+    fn set_since(&self, variable: &Bound<'py, PyAny>, entries: usize) -> Option<VarId> {
+        let setter = |at: &usize| match &self.journal.entries()[*at].mutation {
+            Mutation::Method { object, args, .. } => {
+                let real = self.known_object(VarId(object.0))?;
+                let is = per_thread::is_setter_of(self.objects.get_ref(self.py, real), variable);
+                is.then(|| (*object, args.first().map(|value| VarId(value.0))))
+            }
+            _ => None,
+        };
+        let last = (0..entries).rev().find_map(|at| setter(&at))?;
+        match last {
+            (_, Some(value)) => Some(value),
+            (object, None) => {
+                let set = (0..entries).find(|at| setter(at).is_some_and(|(other, _)| other == object))?;
+                self.set_since(variable, set)
+            }
+        }
     }
 }
