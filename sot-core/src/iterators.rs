@@ -151,7 +151,7 @@ fn walked_through<'py>(asking: &Asking<'py>, taken: usize, levels: usize) -> Wal
             if !ends_unseen(inner) {
                 return None;
             }
-            let at = (taken - more) % first;
+            let at = taken.checked_sub(more)? % first;
             match at.checked_sub(saved.len()) {
                 None => saved.get_item(at).ok().map(Ok),
                 Some(at) => walked(inner, at, levels),
@@ -184,7 +184,7 @@ fn walked_through<'py>(asking: &Asking<'py>, taken: usize, levels: usize) -> Wal
             let behind = behind(source)?;
             for iterable in &behind {
                 let iterator = iterable_of_c(iterable).unwrap_or_else(|| iterable.clone());
-                match walked(&iterator, taken - before, levels)? {
+                match walked(&iterator, taken.checked_sub(before)?, levels)? {
                     Ok(item) => return Some(Ok(item)),
                     Err(left) => before += left,
                 }
