@@ -250,8 +250,13 @@ impl<'py> Executor<'py> {
         };
         let base = self.base_tracker(me);
         let at = self.trackers.step(base, Access::IterSource);
-        let counts = self.wrap(&counts, at);
-        let VarKind::Tuple(TupleVar { items, .. }) = self.look(counts)? else { return Ok(None) };
+        // Made for who asks: its items are found, and not it.
+        let counts = counts.cast_into::<PyTuple>().map_err(|e| self.internal(&e.into()))?;
+        let mut items = Vec::with_capacity(counts.len());
+        for (index, count) in counts.iter().enumerate() {
+            let place = self.trackers.step(at, Access::SeqItem(index as i64));
+            items.push(self.wrap(&count, place));
+        }
         let mut since = [0; 3];
         for asked in self.questions_asked() {
             let more = caches::adds_to_counts(&asked, cache);

@@ -436,3 +436,19 @@ def asked_how_full_one_is_that_is_given():
         return (*x1(), other if calls[0] % 3 == 2 else width)
 
     return {"f": f, "args": args, "watch": watch}
+
+
+ASKED_BY_ALL = counted(maxsize=8)[0]
+
+
+# The misses are no others, and neither is what it holds.
+@case(captures=3, graphs=3)
+def asked_how_full_the_one_of_a_module_is():
+    ASKED_BY_ALL.cache_clear()
+
+    def f(x):
+        y = x * ASKED_BY_ALL(3)
+        now = ASKED_BY_ALL.cache_info()
+        return y * now.maxsize, now
+
+    return {"f": f, "args": x1, "watch": lambda: [ASKED_BY_ALL.cache_info()]}
