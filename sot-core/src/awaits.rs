@@ -1,5 +1,7 @@
 //! Pending operations: what frames do with the results that they wait for. Part of a continuation's shape.
 
+use sot_opcodes::CodeFlags;
+
 /// What becomes of the result of the call that a frame waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Awaits {
@@ -39,5 +41,10 @@ pub enum Awaits {
     Told,
 }
 
-/// What StopIteration becomes that would leave the frame of a generator.
-pub const STOPPED_IN_GENERATOR: &str = "generator raised StopIteration";
+/// What StopIteration becomes that would leave the frame of a generator or a coroutine.
+pub fn stopped_in(flags: CodeFlags) -> &'static str {
+    match flags.contains(CodeFlags::COROUTINE) {
+        true => "coroutine raised StopIteration",
+        false => "generator raised StopIteration",
+    }
+}

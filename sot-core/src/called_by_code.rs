@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
+use sot_opcodes::CodeFlags;
 use sot_tracker::Arithmetic;
 use std::any::Any;
 use std::sync::Arc;
@@ -449,11 +450,17 @@ pub fn start_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
             name: "start",
             run: |py, args| {
                 let generator = args.get(py, 0).expect("a generator").to_owned();
-                generator.call_method0("__next__")?;
+                asked(&generator)?;
                 Ok(generator)
             },
         },
     )
+}
+
+/// Ask a generator or a coroutine, which has no `__next__`, for what it yields next.
+pub fn asked<'py>(generator: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = generator.py();
+    generator.call_method1(pyo3::intern!(py, "send"), (py.None(),))
 }
 
 /// What plain Python has in the place of a generator of this code that is an object now. One in disguise stays what it is: it
@@ -498,10 +505,18 @@ pub fn iterator_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
-/// A generator that has ended, and is called what one of this code is called.
+/// A generator or a coroutine that has ended, and is called what one of this code is called.
 pub fn finished<'py>(code: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = code.py();
-    let generator = py.eval(c"(None for _ in ())", None, None)?;
+    let flags = CodeFlags::from_bits_retain(code.getattr("co_flags")?.extract()?);
+    let generator = match flags.contains(CodeFlags::COROUTINE) {
+        true => {
+            let names = PyDict::new(py);
+            py.run(c"async def coroutine(): pass", Some(&names), None)?;
+            names.get_item("coroutine")?.ok_or_else(|| PyRuntimeError::new_err("no coroutine"))?.call0()?
+        }
+        false => py.eval(c"(None for _ in ())", None, None)?,
+    };
     generator.call_method0("close")?;
     let name = code.getattr("co_name")?;
     let qualname = code.getattr("co_qualname").unwrap_or_else(|_| name.clone());

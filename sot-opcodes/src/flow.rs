@@ -57,7 +57,10 @@ impl Op {
     /// An exception that was raised before is raised again: the frame leaves no second entry in its traceback.
     #[must_use]
     pub const fn raises_again(&self) -> bool {
-        matches!(self, Self::RaiseVarargs(0) | Self::Reraise(_) | Self::ReraiseTriple(_) | Self::EndFinally)
+        matches!(
+            self,
+            Self::RaiseVarargs(0) | Self::Reraise(_) | Self::ReraiseTriple(_) | Self::EndFinally | Self::EndAsyncFor
+        )
     }
 
     /// The target is the handler of a block that begins here, not a jump.

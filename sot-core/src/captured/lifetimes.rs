@@ -253,11 +253,12 @@ impl Captured {
         (0..self.vars.len() as u32).map(VarId).any(|var| self.takes_weak_references(var) && !self.found_outside(var))
     }
 
-    /// Whether a generator has code that runs when it is closed.
+    /// Whether a generator has code that runs when it is closed, or warns where it was never started.
     pub(crate) fn may_clean_up(&self, var: VarId) -> bool {
         match &self.var(var).kind {
             VarKind::Generator(generator) => {
-                generator.frame().is_some_and(|frame| frame.delegate().is_some() || frame.may_catch())
+                let warns = generator.is_coroutine();
+                generator.frame().is_some_and(|frame| warns || frame.delegate().is_some() || frame.may_catch())
             }
             _ => false,
         }

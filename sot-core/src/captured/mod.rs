@@ -478,6 +478,12 @@ impl Captured {
             {
                 Some(*made)
             }
+            // Nobody has awaited it, and nobody will: a warning says so.
+            VarKind::Generator(coroutine @ GeneratorVar { state: GeneratorState::New(_), made, .. })
+                if coroutine.is_coroutine() && !reachable(VarId(i as u32)) =>
+            {
+                Some(*made)
+            }
             _ => None,
         })
     }

@@ -101,6 +101,9 @@ impl<'py> Executor<'py> {
                     }
                 }
             }
+            if frame.unit.code.flags.contains(CodeFlags::COROUTINE) {
+                self.origins_are_not_kept()?;
+            }
             let generator = self.new_generator(frame).ok_or(Stop::brk(Reason::Generator, name))?;
             return Ok(Called::Value(generator));
         }

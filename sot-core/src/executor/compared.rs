@@ -95,7 +95,8 @@ impl<'py> Executor<'py> {
                     || !self.is_plain(item)?
                     || !self.is_plain(dict)?
             }
-            VarKind::Generator(_) | VarKind::Iterator(_) => true,
+            VarKind::Generator(generator) => !generator.is_coroutine(),
+            VarKind::Iterator(_) => true,
             _ => false,
         };
         if !searched {

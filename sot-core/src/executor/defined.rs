@@ -36,7 +36,8 @@ impl<'py> Executor<'py> {
             return Ok(false);
         }
         self.nested(|ex| match ex.look(iterable)? {
-            VarKind::Generator(_) | VarKind::Deque(_) => Ok(true),
+            VarKind::Generator(generator) => Ok(!generator.is_coroutine()),
+            VarKind::Deque(_) => Ok(true),
             VarKind::Dict(_) | VarKind::View(_) => Ok(ex.ordered_by_code(iterable)?.is_some()),
             VarKind::Native(_) => match ex.shown_by(iterable)? {
                 Some(dict) => Ok(ex.ordered_by_code(dict)?.is_some()),
@@ -133,8 +134,8 @@ impl<'py> Executor<'py> {
             | VarKind::Set(_)
             | VarKind::View(_)
             | VarKind::Tensor(_)
-            | VarKind::Iterator(_)
-            | VarKind::Generator(_) => true,
+            | VarKind::Iterator(_) => true,
+            VarKind::Generator(generator) => !generator.is_coroutine(),
             VarKind::Constant(_) => self.constant_value(iterable).is_some_and(|value| {
                 value.is_exact_instance_of::<PyString>()
                     || value.is_exact_instance_of::<PyBytes>()

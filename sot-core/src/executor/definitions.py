@@ -412,7 +412,7 @@ def close_and_throw(close, throw, exception):
     return throw(exception)
 
 
-def close(throw):
+def close(throw, ignored):
     # What is being handled is its context.
     try:
         raise GeneratorExit
@@ -424,7 +424,7 @@ def close(throw):
         return end.value
     except GeneratorExit:
         return None
-    raise RuntimeError("generator ignored GeneratorExit")
+    raise RuntimeError(ignored)
 
 
 def done_with_each(method, arguments):

@@ -66,7 +66,8 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
         include_str!("definitions_of_keys.py"),
         include_str!("definitions_of_members.py"),
         include_str!("definitions_of_ordered.py"),
-        include_str!("definitions_of_library.py")
+        include_str!("definitions_of_library.py"),
+        include_str!("definitions_of_coroutines.py")
     )
     .to_owned();
     if py.version_info() >= (3, 11) {
@@ -276,7 +277,8 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         // The real sort knows.
         ("way_to_compare", make(c"way_to_compare", |args| Ok(PyInt::new(args.py(), 0).into_any().unbind()))?),
     ]);
-    for (name, run) in super::searched::HELPERS.iter().chain(super::ordered::HELPERS) {
+    let others = super::ordered::HELPERS.iter().chain(super::coroutines::HELPERS);
+    for (name, run) in super::searched::HELPERS.iter().chain(others) {
         helpers.push((*name, make(c"of_keys", *run)?));
     }
     Ok(helpers)

@@ -8,17 +8,24 @@ use super::{Awaits, Executor, Frame};
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::{PyGeneratorExit, PyStopIteration, PyTypeError};
+use pyo3::exceptions::{PyGeneratorExit, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyString, PyType};
 use sot_opcodes::{CodeFlags, Op, handling};
 use std::rc::Rc;
 
+/// What a coroutine says that is asked behind its end.
+const REUSED: &str = "cannot reuse already awaited coroutine";
+
 impl<'py> Executor<'py> {
-    /// A generator for a frame whose arguments are bound. `None`: a coroutine or an async generator.
+    /// A generator, or a coroutine, for a frame whose arguments are bound. `None`: an async generator, or a coroutine of a version
+    /// that runs them in its own way.
     pub(super) fn new_generator(&mut self, mut frame: Frame) -> Option<VarId> {
         let code = &frame.unit.code;
-        if code.flags.intersects(CodeFlags::COROUTINE | CodeFlags::ASYNC_GENERATOR | CodeFlags::ITERABLE_COROUTINE) {
+        let awaits = code.flags.intersects(CodeFlags::COROUTINE | CodeFlags::ITERABLE_COROUTINE);
+        if code.flags.contains(CodeFlags::ASYNC_GENERATOR)
+            || awaits && !handling::coroutines_are_generators(code.version)
+        {
             return None;
         }
         if let Some(at) = code.instrs.iter().position(|i| matches!(i.op, Op::ReturnGenerator)) {
@@ -156,6 +163,7 @@ impl<'py> Executor<'py> {
         };
         match &g.state {
             GeneratorState::Running => Err(Stop::brk(Reason::WouldRaise, "a generator that is running")),
+            GeneratorState::Finished if g.is_coroutine() => Err(self.raise_error::<PyRuntimeError>(REUSED)),
             GeneratorState::Finished => {
                 self.step.thrown = Some((exception, None));
                 Err(Stop::Raised(exception))
@@ -166,12 +174,12 @@ impl<'py> Executor<'py> {
             }
             GeneratorState::New(frame) | GeneratorState::Suspended(frame) => {
                 let delegate = frame.delegate().filter(|_| matches!(g.state, GeneratorState::Suspended(_)));
+                let ends = delegate.is_some() && self.is_generator_exit(exception)?;
                 let to = match delegate {
-                    Some(to) => self.asks_to_raise(to)?,
+                    Some(to) => self.asks_to_raise(to, ends)?,
                     None => None,
                 };
                 if delegate.is_some() {
-                    let ends = self.is_generator_exit(exception)?;
                     if let (Some(to), true) = (to, ends) {
                         return self.close_and_throw(generator, frame, to, exception, awaits);
                     }
@@ -229,10 +237,14 @@ impl<'py> Executor<'py> {
     }
 
     /// What a generator delegates to, if that is given what is thrown into it. `None`: it has no `throw`, nor a `close`, or has ended.
-    fn asks_to_raise(&mut self, to: VarId) -> Result<Option<VarId>, Stop> {
+    /// `ends`: it is closed instead.
+    fn asks_to_raise(&mut self, to: VarId, ends: bool) -> Result<Option<VarId>, Stop> {
         match self.look(to)? {
             VarKind::Generator(g) if g.disguise().is_some() => Ok(None),
             VarKind::Generator(g) => match g.state {
+                GeneratorState::Finished if g.is_coroutine() && !ends => {
+                    Err(Stop::brk(Reason::Generator, "throw() into await of what has ended"))
+                }
                 GeneratorState::Finished => Ok(None),
                 GeneratorState::Running => Err(Stop::brk(Reason::WouldRaise, "a generator that is running")),
                 GeneratorState::New(_) | GeneratorState::Suspended(_) => Ok(Some(to)),
@@ -306,6 +318,14 @@ impl<'py> Executor<'py> {
         Ok(self.raised(&self.py.get_type::<PyStopIteration>(), args))
     }
 
+    /// Of what has ended the answer is its end; a coroutine must not be asked any more.
+    fn has_ended(&mut self, generator: VarId) -> Result<(), Stop> {
+        match &self.var(generator).kind {
+            VarKind::Generator(g) if g.is_coroutine() => Err(self.raise_error::<PyRuntimeError>(REUSED)),
+            _ => Ok(()),
+        }
+    }
+
     /// A method of a generator.
     pub(super) fn generator_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
         match (name, args.positional.as_slice()) {
@@ -328,11 +348,15 @@ impl<'py> Executor<'py> {
                     self.fold_none().map(Called::Value)
                 }
                 VarKind::Generator(g) if !matches!(g.state, GeneratorState::Running) => {
+                    let g = g.clone();
                     if let Some(to) = g.frame().and_then(|frame| frame.delegate()) {
-                        self.asks_to_raise(to)?;
+                        self.asks_to_raise(to, true)?;
                     }
+                    let what = if g.is_coroutine() { "coroutine" } else { "generator" };
+                    let ignored = PyString::new(self.py, &format!("{what} ignored GeneratorExit")).into_any();
+                    let ignored = self.fold(&ignored)?;
                     let throw = self.virtual_var(BoundVar::new(me, "throw"));
-                    self.enter("close", &[throw])
+                    self.enter("close", &[throw, ignored])
                 }
                 _ => Err(Stop::brk(Reason::Generator, "close()")),
             },
@@ -346,6 +370,7 @@ impl<'py> Executor<'py> {
         if self.resume(generator, sent)? {
             return Ok(Called::Entered(Awaits::Push));
         }
+        self.has_ended(generator)?;
         Err(self.raised(&self.py.get_type::<PyStopIteration>(), Vec::new()))
     }
 }
@@ -362,7 +387,10 @@ pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> R
         }
         return Ok(match ex.resume(receiver, (!none).then_some(sent))? {
             true => Delegated::Flow(Flow::Entered(Awaits::Send)),
-            false => Delegated::Ended(ex.fold_none()?),
+            false => {
+                ex.has_ended(receiver)?;
+                Delegated::Ended(ex.fold_none()?)
+            }
         });
     }
     if !none {

@@ -82,6 +82,9 @@ impl<'py> Executor<'py> {
     fn next_item_of(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
         let VarKind::Iterator(IteratorVar { state }) = self.look(iterator)? else {
             return match self.var(iterator).kind {
+                VarKind::Generator(ref generator) if generator.is_coroutine() => {
+                    Err(Stop::brk(Reason::WouldRaise, "an item of a coroutine"))
+                }
                 VarKind::Generator(_) => {
                     self.not_shared(iterator)?;
                     if self.resume(iterator, None)? { Err(Stop::Calls) } else { Ok(None) }

@@ -37,6 +37,7 @@ mod codecs;
 mod collected;
 mod compared;
 mod copies;
+mod coroutines;
 mod deaths;
 mod defined;
 mod definitions;
@@ -192,6 +193,8 @@ pub struct Executor<'py> {
     made: HashMap<VarId, (Rc<[VarId]>, Bound<'py, PyAny>)>,
     /// Whether it is guarded that there are no other threads.
     alone: bool,
+    /// Coroutines remember nothing of who made them.
+    without_origins: bool,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
     claimed: HashSet<usize>,
     /// How many of the frames the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
@@ -294,6 +297,7 @@ impl<'py> Executor<'py> {
             known: HashMap::new(),
             found_anew: HashMap::new(),
             alone: false,
+            without_origins: false,
             dicts_of_names: HashSet::new(),
             modules_written: HashSet::new(),
             dicts_below: HashMap::new(),
@@ -721,8 +725,10 @@ impl<'py> Executor<'py> {
 
     /// What `__iter__` gave.
     pub(crate) fn check_iterator(&mut self, value: VarId) -> Result<(), Stop> {
-        if let VarKind::Iterator(_) | VarKind::Generator(_) = self.look(value)? {
-            return Ok(());
+        match self.look(value)? {
+            VarKind::Iterator(_) => return Ok(()),
+            VarKind::Generator(generator) if !generator.is_coroutine() => return Ok(()),
+            _ => {}
         }
         let class = self.class_of(value)?;
         if self.class_lookup(&class, "__next__")?.is_some() {

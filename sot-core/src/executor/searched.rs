@@ -208,6 +208,9 @@ impl<'py> Executor<'py> {
         if let Some(called) = self.call_member_helper(name, args)? {
             return Ok(Some(called));
         }
+        if let Some(called) = self.call_coroutine_helper(name, args)? {
+            return Ok(Some(called));
+        }
         if let Some(value) = self.call_ordered_helper(name, args)? {
             return Ok(Some(Called::Value(value)));
         }

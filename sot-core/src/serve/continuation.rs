@@ -17,7 +17,7 @@ use super::orphans;
 use super::resume_point::ResumePoint;
 use super::unwind::Waiting;
 use crate::awaits::Awaits;
-use crate::called_by_code::plain_generator;
+use crate::called_by_code::{asked, plain_generator};
 use crate::cpython::holders;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::signals;
@@ -235,7 +235,7 @@ impl Innermost {
     fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self {
             Innermost::Function { function, ticket } => held::call_held(py, function.bind(py), *ticket),
-            Innermost::Generator(generator) => generator.bind(py).call_method0(pyo3::intern!(py, "__next__")),
+            Innermost::Generator(generator) => asked(generator.bind(py)),
         }
     }
 }

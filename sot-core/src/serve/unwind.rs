@@ -4,7 +4,7 @@
 //! The outcome is always a continuation whose innermost frame runs at an instruction, or an exception that no frame handles.
 
 use crate::awaits::Awaits;
-use crate::called_by_code::{finished, plain_generator, with_traceback};
+use crate::called_by_code::{asked, finished, plain_generator, with_traceback};
 use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::cpython::thread::{handled, set_handled};
@@ -289,9 +289,10 @@ impl<'py> Waiting<'py> {
                 GoesTo::Handler(at) => (at, false),
                 GoesTo::Loop(at) => (at, true),
                 GoesTo::Generator(at) => {
+                    let text = crate::awaits::stopped_in(self.frames[at].unit.code.flags);
                     self.left(&error, at, false, asker);
                     self.end_above(at)?;
-                    error = out_of_generator(py, &error)?;
+                    error = out_of_generator(py, &error, text)?;
                     continue;
                 }
                 GoesTo::Nobody => {
@@ -436,7 +437,7 @@ fn new_generator<'py>(py: Python<'py>, shape: &WaitingShape, mut values: Vec<Val
         generator.setattr(pyo3::intern!(py, "__qualname__"), qualname)?;
     }
     if shape.started {
-        generator.call_method0(pyo3::intern!(py, "__next__"))?;
+        asked(&generator)?;
     }
     plain_generator(&frame.unit, generator)
 }
@@ -495,10 +496,10 @@ fn goes_to(frames: &[FrameShape], stops: bool) -> GoesTo {
     GoesTo::Nobody
 }
 
-/// `RuntimeError("generator raised StopIteration")`, as the interpreter makes it of the exception that caused it.
-fn out_of_generator(py: Python<'_>, error: &PyErr) -> PyResult<PyErr> {
+/// `RuntimeError("generator raised StopIteration")`, or what else it says, as the interpreter makes it of the exception that caused it.
+fn out_of_generator(py: Python<'_>, error: &PyErr, text: &'static str) -> PyResult<PyErr> {
     let stopped = with_traceback(py, error)?;
-    let raised = PyRuntimeError::new_err(crate::awaits::STOPPED_IN_GENERATOR);
+    let raised = PyRuntimeError::new_err(text);
     let value = raised.value(py);
     value.setattr("__cause__", &stopped)?;
     value.setattr("__context__", &stopped)?;

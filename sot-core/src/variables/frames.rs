@@ -4,6 +4,7 @@ use super::*;
 use crate::code_unit::CodeUnit;
 use crate::frame::{Finally, Frame};
 use crate::user_frames::Standing;
+use sot_opcodes::CodeFlags;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -64,6 +65,16 @@ impl GeneratorVar {
     /// The class of itertools that it stands for.
     pub fn disguise(&self) -> Option<&str> {
         self.unit.disguise()
+    }
+
+    /// Whether it is of class `coroutine`.
+    pub fn is_coroutine(&self) -> bool {
+        self.unit.code.flags.contains(CodeFlags::COROUTINE)
+    }
+
+    /// Whether `await` takes it as it is: a coroutine, or a generator that `types.coroutine` has made one of.
+    pub fn is_awaitable(&self) -> bool {
+        self.unit.code.flags.intersects(CodeFlags::COROUTINE | CodeFlags::ITERABLE_COROUTINE)
     }
 
     /// Whether it may wait in a frame over a break, where the program cannot name it: a loop is asking it for its items. The

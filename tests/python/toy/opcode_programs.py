@@ -424,6 +424,35 @@ PROGRAMS = {
                 seen.append(len(group.exceptions))
             return [x + len(seen), seen]
     """),
+    "coroutines": (11, """
+        class Manager:
+            async def __aenter__(self):
+                return 5
+            async def __aexit__(self, kind, error, traceback):
+                return kind is KeyError
+        class Items:
+            def __init__(self, left):
+                self.left = left
+            def __aiter__(self):
+                return self
+            async def __anext__(self):
+                if self.left == 0:
+                    raise StopAsyncIteration
+                self.left -= 1
+                return self.left
+        async def total(x):
+            async with Manager() as value:
+                x = x + value
+                raise KeyError
+            async for item in Items(2):
+                x = x + item
+            return x
+        def f(x):
+            try:
+                total(x).send(None)
+            except StopIteration as stop:
+                return [stop.value]
+    """),
 }
 
 OF_A_NAMESPACE = "it speaks of the names of a module or of parameters of types, which live in a dict that others see"
@@ -443,12 +472,7 @@ NEVER = {
     "PRINT_EXPR": "only the interactive interpreter has it",
     "END_FOR": "the end of a loop goes behind it, in the interpreter too",
     "RETURN_GENERATOR": "the call makes the generator, whose frame begins behind it",
-    "GET_AWAITABLE": OF_A_COROUTINE,
-    "GET_AITER": OF_A_COROUTINE,
-    "GET_ANEXT": OF_A_COROUTINE,
-    "BEFORE_ASYNC_WITH": OF_A_COROUTINE,
     "SETUP_ASYNC_WITH": OF_A_COROUTINE,
-    "END_ASYNC_FOR": OF_A_COROUTINE,
     "ASYNC_GEN_WRAP": OF_A_COROUTINE,
     "CLEANUP_THROW": "it is where `throw` comes to a `yield from` that waits: the frame was entered from outside",
     "DELETE_NAME": OF_A_NAMESPACE,
@@ -459,6 +483,12 @@ NEVER = {
 # The same of some versions only.
 NEVER_ON = {("NOP", 8): "no compiler of this version leaves one", ("NOP", 9): "no compiler of this version leaves one"}
 
+# Those of coroutines, where the version runs them in its own way.
+OF_COROUTINES = ("GET_AWAITABLE", "GET_AITER", "GET_ANEXT", "BEFORE_ASYNC_WITH", "END_ASYNC_FOR")
+for minor in (8, 9, 10, 12, 13):
+    for opcode in OF_COROUTINES:
+        NEVER_ON[opcode, minor] = NEVER_ON[opcode.replace("_", ""), minor] = "coroutines run as plain Python"
+
 # The same of normalised instructions that no opcode of that name decodes to.
 NEVER_KINDS = {
     "Intrinsic1": "a generator that raises is unwound past it, and the others make parameters of types: the capture breaks",
@@ -468,6 +498,7 @@ NEVER_KINDS = {
 
 # The programs in which an opcode is simulated: on each version that has it in one of them at least.
 OPCODES = {
+    "BEFORE_ASYNC_WITH": ("coroutines",),
     "BEFORE_WITH": ("with",),
     "BEGIN_FINALLY": ("finally",),
     "BINARY_ADD": ("operators",),
@@ -525,6 +556,7 @@ OPCODES = {
     "DICT_UPDATE": ("unpacked displays",),
     "DUP_TOP": ("unpacking",),
     "DUP_TOP_TWO": ("swapped",),
+    "END_ASYNC_FOR": ("coroutines",),
     "END_FINALLY": ("finally",),
     "END_SEND": ("generators",),
     "FORMAT_SIMPLE": ("texts",),
@@ -532,6 +564,9 @@ OPCODES = {
     "FORMAT_WITH_SPEC": ("texts",),
     "FOR_ITER": ("comprehensions",),
     "GEN_START": ("generators",),
+    "GET_AITER": ("coroutines",),
+    "GET_ANEXT": ("coroutines",),
+    "GET_AWAITABLE": ("coroutines",),
     "GET_ITER": ("comprehensions",),
     "GET_LEN": ("longer patterns",),
     "GET_YIELD_FROM_ITER": ("generators",),

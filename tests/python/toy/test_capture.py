@@ -48,6 +48,7 @@ from capture_cases import (  # noqa: F401
     containers,
     control,
     copies,
+    coroutines_by_hand,
     definitions,
     dead_tensors_at_breaks,
     decided_by_draws,

@@ -126,8 +126,9 @@ impl Executor<'_> {
 
     /// StopIteration leaves frames down to that of a generator, which lets it out as the cause of a RuntimeError.
     fn leave_generator(&mut self, exception: VarId, at: usize, again: bool) -> Result<VarId, Stop> {
+        let text = crate::awaits::stopped_in(self.frames[at].unit.code.flags);
         self.leave_down_to(exception, at, again);
-        let Stop::Raised(other) = self.raise_error::<PyRuntimeError>(crate::awaits::STOPPED_IN_GENERATOR) else {
+        let Stop::Raised(other) = self.raise_error::<PyRuntimeError>(text) else {
             return Err(Stop::fallback(Reason::InternalError, "no exception"));
         };
         self.change_exception(other, |state| (state.cause, state.context) = (Some(Some(exception)), Some(exception)));

@@ -4,6 +4,7 @@ use super::{Flow, handlers, mismatch};
 use crate::executor::generators::{Delegated, delegate};
 use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
+use crate::variables::VarKind;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use sot_opcodes::{CodeFlags, Op};
@@ -47,11 +48,16 @@ fn yield_from(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 
 fn get_yield_from_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
-    // No capture makes a coroutine: one is an object that was given.
-    if !ex.frame().unit.code.flags.contains(CodeFlags::ITERABLE_COROUTINE)
-        && let Some(object) = ex.known_object(value)
-        && ex.objects.get(ex.py, object).get_type().is(ex.types_attribute("CoroutineType")?)
-    {
+    let is_coroutine = match ex.known_object(value) {
+        Some(object) => ex.objects.get(ex.py, object).get_type().is(ex.types_attribute("CoroutineType")?),
+        None => matches!(&ex.var(value).kind, VarKind::Generator(generator) if generator.is_coroutine()),
+    };
+    let takes_it = ex.frame().unit.code.flags.contains(CodeFlags::ITERABLE_COROUTINE);
+    if is_coroutine && takes_it && ex.known_object(value).is_none() {
+        ex.push(value);
+        return Ok(Flow::Next);
+    }
+    if is_coroutine && !takes_it {
         ex.look(value)?;
         let text = "cannot 'yield from' a coroutine object in a non-coroutine generator";
         return Err(ex.raise_error::<PyTypeError>(text));

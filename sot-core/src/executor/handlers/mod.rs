@@ -7,6 +7,7 @@ mod attributes;
 mod class_bodies;
 mod containers;
 mod control;
+mod coroutines;
 mod exceptions;
 mod generators;
 mod imports;

@@ -11,11 +11,6 @@ handlers! {
     Intrinsic1 => intrinsic;
     Intrinsic2 => python;
     ReturnGenerator => run;
-    GetAwaitable => run;
-    GetAiter => run;
-    GetAnext => run;
-    BeforeAsyncWith => run;
-    EndAsyncFor => run;
     AsyncGenWrap => run;
     CleanupThrow => run;
     ImportStar => run;
@@ -67,20 +62,7 @@ mod tests {
         ("it pushes what makes classes", &["LoadBuildClass"]),
         ("only the interactive interpreter has it", &["PrintExpr"]),
         ("the call makes the generator, whose frame begins behind it", &["ReturnGenerator"]),
-        (
-            "it belongs to a coroutine",
-            &[
-                "GetAwaitable",
-                "GetAiter",
-                "GetAnext",
-                "BeforeAsyncWith",
-                "EndAsyncFor",
-                "EndAsyncForTriple",
-                "SetupAsyncWith",
-                "AsyncGenWrap",
-                "CleanupThrow",
-            ],
-        ),
+        ("it belongs to a coroutine", &["EndAsyncForTriple", "SetupAsyncWith", "AsyncGenWrap", "CleanupThrow"]),
         ("it makes parameters of types: it breaks, but for the end of a generator", &["Intrinsic1", "Intrinsic2"]),
     ];
 

@@ -10,7 +10,7 @@ impl Operations for GeneratorVar {
         if let Some(class) = self.disguise() {
             return ex.class_in_disguise(class);
         }
-        ex.types_attribute("GeneratorType")
+        ex.types_attribute(if self.is_coroutine() { "CoroutineType" } else { "GeneratorType" })
     }
 
     fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
@@ -22,6 +22,7 @@ impl Operations for GeneratorVar {
             return ex.attribute_in_disguise(me, class, name);
         }
         match name {
+            "__next__" | "__iter__" if self.is_coroutine() => Ok(None),
             "send" | "throw" | "close" | "__next__" | "__iter__" => Ok(Some(ex.virtual_var(BoundVar::new(me, name)))),
             _ => match self.class(ex, me)?.cast::<pyo3::types::PyType>().is_ok_and(|c| crate::type_facts::has(c, name))
             {
@@ -34,6 +35,9 @@ impl Operations for GeneratorVar {
     fn iterate(&self, _ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
         if self.disguise() == Some("_token") {
             return unanswered("a token", "iteration");
+        }
+        if self.is_coroutine() {
+            return Err(Stop::brk(Reason::WouldRaise, "iteration over a coroutine"));
         }
         Ok(me)
     }
