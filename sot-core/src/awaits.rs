@@ -41,8 +41,11 @@ pub enum Awaits {
     Told,
 }
 
-/// What StopIteration becomes that would leave the frame of a generator or a coroutine.
+/// What StopIteration becomes that would leave the frame of a generator or a coroutine of these flags.
 pub fn stopped_in(flags: CodeFlags) -> &'static str {
+    if flags.contains(CodeFlags::ASYNC_GENERATOR) {
+        return "async generator raised StopIteration";
+    }
     match flags.contains(CodeFlags::COROUTINE) {
         true => "coroutine raised StopIteration",
         false => "generator raised StopIteration",

@@ -10,7 +10,7 @@ use crate::cpython::{Slots, facts};
 use crate::iterators;
 use crate::numbers;
 use crate::user_frames::{self, InlinedFrame};
-use pyo3::exceptions::{PyBaseException, PyRuntimeError};
+use pyo3::exceptions::{PyBaseException, PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -457,10 +457,18 @@ pub fn start_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
-/// Ask a generator or a coroutine, which has no `__next__`, for what it yields next.
+/// Ask a generator, or a coroutine or an async generator, which have no `__next__`, for what it yields next.
 pub fn asked<'py>(generator: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = generator.py();
-    generator.call_method1(pyo3::intern!(py, "send"), (py.None(),))
+    let none = py.None();
+    let send = pyo3::intern!(py, "send");
+    if !generator.get_type().is(crate::cpython::module(py, "types")?.getattr("AsyncGeneratorType")?) {
+        return generator.call_method1(send, (none,));
+    }
+    match generator.call_method0("__anext__")?.call_method1(send, (none,)) {
+        Err(error) if error.is_instance_of::<PyStopIteration>(py) => Ok(error.value(py).getattr("value")?),
+        other => other,
+    }
 }
 
 /// What plain Python has in the place of a generator of this code that is an object now. One in disguise stays what it is: it
@@ -509,20 +517,48 @@ pub fn iterator_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 pub fn finished<'py>(code: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = code.py();
     let flags = CodeFlags::from_bits_retain(code.getattr("co_flags")?.extract()?);
-    let generator = match flags.contains(CodeFlags::COROUTINE) {
-        true => {
-            let names = PyDict::new(py);
-            py.run(c"async def coroutine(): pass", Some(&names), None)?;
-            names.get_item("coroutine")?.ok_or_else(|| PyRuntimeError::new_err("no coroutine"))?.call0()?
-        }
-        false => py.eval(c"(None for _ in ())", None, None)?,
-    };
+    if flags.intersects(CodeFlags::COROUTINE | CodeFlags::ASYNC_GENERATOR) {
+        return finished_and_awaited(code, flags);
+    }
+    let generator = py.eval(c"(None for _ in ())", None, None)?;
     generator.call_method0("close")?;
+    named_after(code, &generator)?;
+    Ok(generator)
+}
+
+fn named_after(code: &Bound<'_, PyAny>, generator: &Bound<'_, PyAny>) -> PyResult<()> {
     let name = code.getattr("co_name")?;
     let qualname = code.getattr("co_qualname").unwrap_or_else(|_| name.clone());
     generator.setattr("__name__", name)?;
     generator.setattr("__qualname__", qualname)?;
-    Ok(generator)
+    Ok(())
+}
+
+/// The same of a coroutine or an async generator.
+fn finished_and_awaited<'py>(code: &Bound<'py, PyAny>, flags: CodeFlags) -> PyResult<Bound<'py, PyAny>> {
+    let py = code.py();
+    let names = PyDict::new(py);
+    let missing = || PyRuntimeError::new_err("no coroutine");
+    let is_async = flags.contains(CodeFlags::ASYNC_GENERATOR);
+    let made = match is_async {
+        true => {
+            py.run(c"async def made():\n    return\n    yield", Some(&names), None)?;
+            names.get_item("made")?.ok_or_else(missing)?.call0()?
+        }
+        false => {
+            py.run(c"async def made(): pass", Some(&names), None)?;
+            names.get_item("made")?.ok_or_else(missing)?.call0()?
+        }
+    };
+    match is_async {
+        true => {
+            let ended = made.call_method0("__anext__")?.call_method1("send", (py.None(),));
+            debug_assert!(ended.is_err());
+        }
+        false => drop(made.call_method0("close")?),
+    }
+    named_after(code, &made)?;
+    Ok(made)
 }
 
 /// `finished(code)`: a generator of this code that has ended.

@@ -32,11 +32,10 @@ pub const fn throw_returns_to_send(version: Version) -> bool {
     version.minor() == 11
 }
 
-/// What a coroutine awaits is asked by SEND, and what is thrown into it goes on there, with nothing between the two that belongs to
-/// coroutines alone (3.11): the simulation runs them as it does generators.
+/// What a coroutine awaits is asked by SEND, as what a generator delegates to is (3.11+): the simulation runs them alike.
 #[must_use]
 pub const fn coroutines_are_generators(version: Version) -> bool {
-    version.minor() == 11
+    version.minor() >= 11
 }
 
 /// A class method binds what it wraps by that's own `__get__` (3.9 to 3.12), so that it may wrap a property.
@@ -102,7 +101,7 @@ mod tests {
         assert_eq!(versions.map(class_methods_bind_descriptors), [false, true, true, true, true, false]);
         assert_eq!(versions.map(locals_are_snapshots), [false, false, false, false, false, true]);
         assert_eq!(versions.map(cell_arguments_are_locals), [false, false, false, true, true, true]);
-        assert_eq!(versions.map(coroutines_are_generators), [false, false, false, true, false, false]);
+        assert_eq!(versions.map(coroutines_are_generators), [false, false, false, true, true, true]);
         assert_eq!(versions.map(generator_starts_with_a_value), [false, false, true, true, true, true]);
     }
 }

@@ -392,8 +392,8 @@ impl<'py> Executor<'py> {
             ("iter", [function, last]) => self.iterate_calls(*function, *last)?,
             ("iter", [value]) => self.iterate(*value)?,
             ("next", [iterator]) => match self.look_to_advance(*iterator)? {
-                VarKind::Generator(generator) if generator.is_coroutine() => {
-                    return Err(Stop::brk(Reason::WouldRaise, "next() of a coroutine"));
+                VarKind::Generator(generator) if !generator.is_iterator() => {
+                    return Err(Stop::brk(Reason::WouldRaise, "next() of what is awaited"));
                 }
                 VarKind::Generator(_) => return self.ask(*iterator, None).map(Some),
                 VarKind::Instance(_) => {

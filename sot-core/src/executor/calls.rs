@@ -103,6 +103,8 @@ impl<'py> Executor<'py> {
             }
             if frame.unit.code.flags.contains(CodeFlags::COROUTINE) {
                 self.origins_are_not_kept()?;
+            } else if frame.unit.code.flags.contains(CodeFlags::ASYNC_GENERATOR) {
+                self.nobody_hears_of_async_generators()?;
             }
             let generator = self.new_generator(frame).ok_or(Stop::brk(Reason::Generator, name))?;
             return Ok(Called::Value(generator));

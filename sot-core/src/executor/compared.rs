@@ -95,7 +95,7 @@ impl<'py> Executor<'py> {
                     || !self.is_plain(item)?
                     || !self.is_plain(dict)?
             }
-            VarKind::Generator(generator) => !generator.is_coroutine(),
+            VarKind::Generator(generator) => generator.is_iterator(),
             VarKind::Iterator(_) => true,
             _ => false,
         };

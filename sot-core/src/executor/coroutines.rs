@@ -1,13 +1,13 @@
 //! What definitions of coroutines call: checks of what methods of the program give where something is awaited.
 
-use super::Executor;
 use super::compared::class_name;
 use super::searched::Helper;
+use super::{Awaits, Executor};
 use crate::process;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use sot_opcodes::CodeFlags;
@@ -42,6 +42,11 @@ pub(super) const HELPERS: &[Helper] = &[
             }
         }
     }),
+    // No frame that asks them runs for real.
+    ("async_send", |_| Err(PyRuntimeError::new_err("a step of an async generator"))),
+    ("async_throw", |_| Err(PyRuntimeError::new_err("a step of an async generator"))),
+    ("async_waits", |_| Err(PyRuntimeError::new_err("a step of an async generator"))),
+    ("async_awaits", |_| Err(PyRuntimeError::new_err("a step of an async generator"))),
 ];
 
 fn no_async_iterator(class: &str) -> String {
@@ -109,6 +114,71 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
+    /// Who keeps a list of async generators is told of each, and of its end.
+    pub(super) fn nobody_hears_of_async_generators(&mut self) -> Result<(), Stop> {
+        if self.unheard_async {
+            return Ok(());
+        }
+        let heard = || Stop::brk(Reason::Generator, "an async generator that somebody hears of");
+        for hook in 0..2 {
+            let hooks = crate::cpython::module(self.py, "sys").and_then(|sys| sys.getattr("get_asyncgen_hooks"));
+            let question = hooks.and_then(|hooks| process::question(&hooks, Some(hook)));
+            let question = question.map_err(|e| self.internal(&e))?.into_bound(self.py);
+            let answer = process::answer(&question).filter(|hook| hook.is_none()).ok_or_else(heard)?;
+            let answer = self.answered_by_path(&question, &answer);
+            self.constant_value(answer);
+        }
+        self.unheard_async = true;
+        Ok(())
+    }
+
+    pub(super) fn async_generator_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        match (name, args.positional.as_slice()) {
+            ("__aiter__", []) => Ok(Called::Value(me)),
+            ("__anext__", []) => {
+                let none = self.fold_none()?;
+                self.async_step(me, none).map(Called::Value)
+            }
+            ("asend", [sent]) => self.async_step(me, *sent).map(Called::Value),
+            ("aclose", []) => {
+                let ignored = PyString::new(self.py, "async generator ignored GeneratorExit").into_any();
+                let ignored = self.fold(&ignored)?;
+                self.in_disguise("_async_close__counted", &[me, ignored]).map(Called::Value)
+            }
+            ("athrow", [exception]) => self.in_disguise("_async_throw__counted", &[me, *exception]).map(Called::Value),
+            _ => Err(Stop::brk(Reason::Builtin, format!("async_generator.{name}"))),
+        }
+    }
+
+    /// What one step of an async generator is awaited by.
+    pub(super) fn async_step(&mut self, generator: VarId, sent: VarId) -> Result<VarId, Stop> {
+        self.in_disguise("_async_step__counted", &[generator, sent])
+    }
+
+    /// A step asks its generator: at first with what it was made with, then with what is sent to it while the generator awaits.
+    fn async_send(&mut self, generator: VarId, sent: VarId, first: bool) -> Result<Called, Stop> {
+        let VarKind::Generator(asked) = self.look(generator)? else {
+            return Err(Stop::fallback(Reason::InternalError, "no async generator"));
+        };
+        let sent = self.unless_none(Some(sent))?;
+        let at_await = matches!(&asked.state, GeneratorState::Suspended(frame) if frame.delegate().is_some());
+        match &asked.state {
+            GeneratorState::Finished => {
+                return Err(self.raised(&self.py.get_type::<PyStopAsyncIteration>(), Vec::new()));
+            }
+            GeneratorState::New(_) if sent.is_some() => {
+                return Err(Stop::fallback(Reason::WouldRaise, "a value for a new async generator"));
+            }
+            GeneratorState::New(_) | GeneratorState::Suspended(_) if first != at_await => {}
+            // Another step has begun, or it has ended in another way.
+            _ => return Err(Stop::fallback(Reason::WouldRaise, "an async generator that is running")),
+        }
+        match self.resume(generator, sent)? {
+            true => Ok(Called::Entered(Awaits::Push)),
+            false => Err(Stop::fallback(Reason::InternalError, "an async generator that has ended")),
+        }
+    }
+
     /// One of these helpers.
     pub(super) fn call_coroutine_helper(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
         match (name, args) {
@@ -147,6 +217,49 @@ impl<'py> Executor<'py> {
                     Some(_) => Ok(Some(Called::Value(*given))),
                     None => Err(self.raise_error::<PyTypeError>(&no_async_iterator(&class_name(&class)))),
                 }
+            }
+            ("async_send", [generator, sent, first]) => {
+                let first = self.truth(*first)?;
+                self.async_send(*generator, *sent, first).map(Some)
+            }
+            ("async_throw", [generator, exception]) => {
+                let state = match &self.var(*generator).kind {
+                    VarKind::Generator(generator) => generator.state.clone(),
+                    _ => return Err(Stop::fallback(Reason::InternalError, "no async generator")),
+                };
+                match state {
+                    GeneratorState::Suspended(frame) if frame.delegate().is_none() => {
+                        let exception = self.thrown(*exception, &[])?;
+                        self.resume_raising(*generator, exception, Awaits::Push).map(Some)
+                    }
+                    _ => Err(Stop::fallback(Reason::WouldRaise, "athrow() into what does not wait")),
+                }
+            }
+            ("async_waits", [generator]) => {
+                // One that is new ends at once, and one that has ended is not asked.
+                let state = match &self.var(*generator).kind {
+                    VarKind::Generator(generator) => generator.state.clone(),
+                    _ => return Err(Stop::fallback(Reason::InternalError, "no async generator")),
+                };
+                let waits = match state {
+                    GeneratorState::New(_) => {
+                        self.finish_generator(*generator);
+                        false
+                    }
+                    GeneratorState::Suspended(_) => true,
+                    GeneratorState::Finished => false,
+                    GeneratorState::Running => {
+                        return Err(Stop::fallback(Reason::WouldRaise, "an async generator that is running"));
+                    }
+                };
+                self.fold_bool(waits).map(|waits| Some(Called::Value(waits)))
+            }
+            ("async_awaits", [generator]) => {
+                let awaits = match &self.var(*generator).kind {
+                    VarKind::Generator(generator) => generator.frame().is_some_and(|frame| frame.delegate().is_some()),
+                    _ => false,
+                };
+                self.fold_bool(awaits).map(|awaits| Some(Called::Value(awaits)))
             }
             _ => Ok(None),
         }

@@ -36,7 +36,7 @@ impl<'py> Executor<'py> {
             return Ok(false);
         }
         self.nested(|ex| match ex.look(iterable)? {
-            VarKind::Generator(generator) => Ok(!generator.is_coroutine()),
+            VarKind::Generator(generator) => Ok(generator.is_iterator()),
             VarKind::Deque(_) => Ok(true),
             VarKind::Dict(_) | VarKind::View(_) => Ok(ex.ordered_by_code(iterable)?.is_some()),
             VarKind::Native(_) => match ex.shown_by(iterable)? {
@@ -135,7 +135,7 @@ impl<'py> Executor<'py> {
             | VarKind::View(_)
             | VarKind::Tensor(_)
             | VarKind::Iterator(_) => true,
-            VarKind::Generator(generator) => !generator.is_coroutine(),
+            VarKind::Generator(generator) => generator.is_iterator(),
             VarKind::Constant(_) => self.constant_value(iterable).is_some_and(|value| {
                 value.is_exact_instance_of::<PyString>()
                     || value.is_exact_instance_of::<PyBytes>()

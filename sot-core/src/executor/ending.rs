@@ -10,6 +10,7 @@ use crate::onlookers::{Followed, frames_looked_at, is_looked_at};
 use crate::rewrite::operand_count;
 use crate::stop::{Reason, Stop, Why};
 use pyo3::types::PyStringMethods;
+use sot_opcodes::CodeFlags;
 use sot_tracker::{Access, Check, FunctionPart};
 
 impl<'py> Executor<'py> {
@@ -160,7 +161,13 @@ impl<'py> Executor<'py> {
     /// The outermost frame that no continuation can go on in: a `yield from` of 3.8 to 3.10 that has asked a `__next__` would ask once
     /// more, as no code can begin where it yields what it was given.
     fn begun(&self) -> Option<usize> {
-        self.frames.iter().position(Frame::yields_what_it_awaits)
+        let begun = self.frames.iter().position(Frame::yields_what_it_awaits);
+        // Nor in an async generator, nor in what asks it in the name of C.
+        let steps = |frame: &Frame| {
+            frame.generator.is_some() && frame.unit.code.flags.contains(CodeFlags::ASYNC_GENERATOR)
+                || frame.unit.disguise().is_some_and(|class| class.starts_with("_async"))
+        };
+        begun.into_iter().chain(self.frames.iter().position(steps).map(|at| at.saturating_sub(1))).min()
     }
 
     /// The call to deny: in the innermost frame that can be handed to a continuation, but one frame further out than the trouble.

@@ -6,9 +6,10 @@
 use super::flow::Flow;
 use super::{Awaits, Executor, Frame};
 use crate::cpython::facts;
+use crate::frame::Site;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::{PyGeneratorExit, PyRuntimeError, PyStopIteration, PyTypeError};
+use pyo3::exceptions::{PyGeneratorExit, PyRuntimeError, PyStopAsyncIteration, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use sot_opcodes::{CodeFlags, Op, handling};
@@ -18,25 +19,33 @@ use std::rc::Rc;
 const REUSED: &str = "cannot reuse already awaited coroutine";
 
 impl<'py> Executor<'py> {
-    /// A generator, or a coroutine, for a frame whose arguments are bound. `None`: an async generator, or a coroutine of a version
-    /// that runs them in its own way.
+    /// A generator, a coroutine or an async generator, for a frame whose arguments are bound. `None`: the version runs what awaits in
+    /// its own way.
     pub(super) fn new_generator(&mut self, mut frame: Frame) -> Option<VarId> {
         let code = &frame.unit.code;
-        let awaits = code.flags.intersects(CodeFlags::COROUTINE | CodeFlags::ITERABLE_COROUTINE);
-        if code.flags.contains(CodeFlags::ASYNC_GENERATOR)
-            || awaits && !handling::coroutines_are_generators(code.version)
-        {
+        let others = CodeFlags::COROUTINE | CodeFlags::ITERABLE_COROUTINE | CodeFlags::ASYNC_GENERATOR;
+        if code.flags.intersects(others) && !handling::coroutines_are_generators(code.version) {
             return None;
         }
         if let Some(at) = code.instrs.iter().position(|i| matches!(i.op, Op::ReturnGenerator)) {
             frame.ip = at + 1;
         }
-        let made = self.frames.last().map(|f| (f.unit.address(), f.ip));
+        let made = match frame.unit.code.flags.contains(CodeFlags::COROUTINE) {
+            true => self.call_to_lose_a_coroutine(),
+            false => self.frames.last().map(Frame::site),
+        };
         let unit = frame.unit.clone();
         let generator =
             self.virtual_var(GeneratorVar { unit, state: GeneratorState::New(Rc::new(frame)), made, delegated: false });
         self.note_generator(generator);
         Some(generator)
+    }
+
+    /// What is denied where a coroutine that is being made gets lost: a warning says so, and names the line of the frame that loses it.
+    /// So all frames that were entered are real then. `None`: this capture began in several of them.
+    fn call_to_lose_a_coroutine(&self) -> Option<Site> {
+        let outermost = self.frames.first().filter(|frame| self.given == 1 && !frame.is_hidden())?;
+        Some(outermost.site())
     }
 
     pub fn set_generator(&mut self, generator: VarId, state: GeneratorState) {
@@ -107,7 +116,7 @@ impl<'py> Executor<'py> {
 
     /// The exception that `throw` is given: type, value and traceback. The last two may be None or left out, and a traceback is
     /// the one that the value has.
-    fn thrown(&mut self, exception: VarId, rest: &[VarId]) -> Result<VarId, Stop> {
+    pub(super) fn thrown(&mut self, exception: VarId, rest: &[VarId]) -> Result<VarId, Stop> {
         let unknown = || Stop::brk(Reason::Generator, "throw()");
         let mut given = [None; 2];
         for (given, value) in given.iter_mut().zip(rest) {
@@ -157,7 +166,12 @@ impl<'py> Executor<'py> {
     }
 
     /// Put the frame on the stack where it stands, to raise an exception there.
-    fn resume_raising(&mut self, generator: VarId, exception: VarId, awaits: Awaits) -> Result<Called, Stop> {
+    pub(super) fn resume_raising(
+        &mut self,
+        generator: VarId,
+        exception: VarId,
+        awaits: Awaits,
+    ) -> Result<Called, Stop> {
         let VarKind::Generator(g) = self.var(generator).kind.clone() else {
             return Err(Stop::fallback(Reason::InternalError, "not a generator"));
         };
@@ -240,6 +254,9 @@ impl<'py> Executor<'py> {
     /// `ends`: it is closed instead.
     fn asks_to_raise(&mut self, to: VarId, ends: bool) -> Result<Option<VarId>, Stop> {
         match self.look(to)? {
+            VarKind::Generator(g) if g.is_async_step() => {
+                Err(Stop::brk(Reason::Generator, "throw() into a step of an async generator"))
+            }
             VarKind::Generator(g) if g.disguise().is_some() => Ok(None),
             VarKind::Generator(g) => match g.state {
                 GeneratorState::Finished if g.is_coroutine() && !ends => {
@@ -286,7 +303,10 @@ impl<'py> Executor<'py> {
     }
 
     /// The frame of a generator has returned: tell the innermost frame, which asked for an item.
-    pub(super) fn deliver_end(&mut self, value: VarId) -> Result<(), Stop> {
+    pub(super) fn deliver_end(&mut self, generator: VarId, value: VarId) -> Result<(), Stop> {
+        if matches!(&self.var(generator).kind, VarKind::Generator(generator) if generator.is_async()) {
+            return Err(self.raised(&self.py.get_type::<PyStopAsyncIteration>(), Vec::new()));
+        }
         match self.frame().awaits {
             Awaits::Next => self.end_loop(),
             Awaits::Send => self.end_delegation(value),
@@ -328,6 +348,9 @@ impl<'py> Executor<'py> {
 
     /// A method of a generator.
     pub(super) fn generator_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        if matches!(&self.var(me).kind, VarKind::Generator(generator) if generator.is_async()) {
+            return self.async_generator_method(me, name, args);
+        }
         match (name, args.positional.as_slice()) {
             ("__iter__", []) => Ok(Called::Value(me)),
             ("__next__", []) => self.ask(me, None),
@@ -379,7 +402,7 @@ impl<'py> Executor<'py> {
 pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> Result<Delegated, Stop> {
     let none = ex.is_none(sent)?;
     if let VarKind::Generator(g) = ex.look(receiver)? {
-        if g.disguise().is_some() && !none {
+        if g.disguise().is_some() && !g.is_async_step() && !none {
             return Err(Stop::brk(Reason::Generator, "send() to what is no generator"));
         }
         if let VarKind::Generator(g) = &mut ex.var_mut(receiver).kind {

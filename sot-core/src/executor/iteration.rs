@@ -82,8 +82,8 @@ impl<'py> Executor<'py> {
     fn next_item_of(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
         let VarKind::Iterator(IteratorVar { state }) = self.look(iterator)? else {
             return match self.var(iterator).kind {
-                VarKind::Generator(ref generator) if generator.is_coroutine() => {
-                    Err(Stop::brk(Reason::WouldRaise, "an item of a coroutine"))
+                VarKind::Generator(ref generator) if !generator.is_iterator() => {
+                    Err(Stop::brk(Reason::WouldRaise, "an item of what is awaited"))
                 }
                 VarKind::Generator(_) => {
                     self.not_shared(iterator)?;

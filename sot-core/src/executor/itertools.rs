@@ -42,6 +42,9 @@ impl<'py> Executor<'py> {
 
     /// The class that a generator in disguise is of.
     pub(super) fn class_in_disguise(&self, name: &str) -> Result<Bound<'py, PyAny>, Stop> {
+        if name.starts_with("_async") {
+            return Err(Stop::brk(Reason::ValueKind, "the class of a step of an async generator"));
+        }
         if name.starts_with("_deque") {
             let deque = self.deque_class()?.call0().map_err(|e| self.internal(&e))?;
             let asked = self.builtins_attribute(if name.contains("reverse") { "reversed" } else { "iter" })?;
@@ -320,6 +323,14 @@ impl<'py> Executor<'py> {
 
     /// An attribute of a generator in disguise: what its class has.
     pub(super) fn attribute_in_disguise(&mut self, me: VarId, class: &str, name: &str) -> Result<Option<VarId>, Stop> {
+        if let VarKind::Generator(generator) = &self.var(me).kind
+            && generator.is_async_step()
+        {
+            return match name {
+                "send" | "__next__" => Ok(Some(self.virtual_var(BoundVar::new(me, name)))),
+                _ => Err(Stop::brk(Reason::ValueKind, format!("attribute {name} of a step of an async generator"))),
+            };
+        }
         let class = self.class_in_disguise(class)?;
         match (name, self.class_lookup(&class, name)?) {
             ("__next__" | "__iter__", Some(_)) => Ok(Some(self.virtual_var(BoundVar::new(me, name)))),

@@ -195,6 +195,8 @@ pub struct Executor<'py> {
     alone: bool,
     /// Coroutines remember nothing of who made them.
     without_origins: bool,
+    /// Nobody is told of async generators.
+    unheard_async: bool,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
     claimed: HashSet<usize>,
     /// How many of the frames the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
@@ -298,6 +300,7 @@ impl<'py> Executor<'py> {
             found_anew: HashMap::new(),
             alone: false,
             without_origins: false,
+            unheard_async: false,
             dicts_of_names: HashSet::new(),
             modules_written: HashSet::new(),
             dicts_below: HashMap::new(),
@@ -476,7 +479,7 @@ impl<'py> Executor<'py> {
                         return Ok(value);
                     }
                     match left.and_then(|frame| frame.generator) {
-                        Some(_) => self.deliver_end(value),
+                        Some(generator) => self.deliver_end(generator, value),
                         None => {
                             // What a `__next__` has given to a `yield from` of 3.8 to 3.10 is yielded at once.
                             if self.frame().yields_what_it_awaits() {
@@ -727,7 +730,7 @@ impl<'py> Executor<'py> {
     pub(crate) fn check_iterator(&mut self, value: VarId) -> Result<(), Stop> {
         match self.look(value)? {
             VarKind::Iterator(_) => return Ok(()),
-            VarKind::Generator(generator) if !generator.is_coroutine() => return Ok(()),
+            VarKind::Generator(generator) if generator.is_iterator() => return Ok(()),
             _ => {}
         }
         let class = self.class_of(value)?;

@@ -172,9 +172,10 @@ impl Generators<'_> {
     }
 }
 
-/// The suspended frame of a generator that could stay one over a break.
+/// The suspended frame of a generator that could stay one over a break. No continuation has that of an async generator.
 fn waiting_frame(captured: &Captured, var: VarId) -> Option<(&Rc<Frame>, bool)> {
     match &captured.var(var).kind {
+        VarKind::Generator(generator) if generator.is_async() => None,
         VarKind::Generator(GeneratorVar { state: GeneratorState::New(frame), .. }) => Some((frame, false)),
         VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), .. }) => Some((frame, true)),
         _ => None,

@@ -78,6 +78,9 @@ impl Emitter<'_, '_> {
         let py = self.py;
         let (frame, started) = match &generator.state {
             GeneratorState::New(frame) => (frame.clone(), false),
+            GeneratorState::Suspended(frame) if generator.is_async() && frame.delegate().is_some() => {
+                return Err(Stop::fallback(Reason::Reconstruct, "an async generator that awaits"));
+            }
             GeneratorState::Suspended(frame) => (frame.clone(), true),
             GeneratorState::Finished if generator.unit.hidden => {
                 self.emit(Op::BuildTuple(0));

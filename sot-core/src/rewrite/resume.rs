@@ -382,6 +382,9 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
                     ip = put.code.target(over) + 1;
                 }
                 _ => {
+                    if put.code.flags.contains(CodeFlags::ASYNC_GENERATOR) {
+                        put.op(Op::AsyncGenWrap);
+                    }
                     let first = put.ops.len();
                     put.op(there);
                     // Signals that arrive while it waits are handled behind it.

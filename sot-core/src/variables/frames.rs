@@ -72,6 +72,21 @@ impl GeneratorVar {
         self.unit.code.flags.contains(CodeFlags::COROUTINE)
     }
 
+    /// Whether it is of class `async_generator`.
+    pub fn is_async(&self) -> bool {
+        self.unit.code.flags.contains(CodeFlags::ASYNC_GENERATOR)
+    }
+
+    /// Whether `next` may ask it.
+    pub fn is_iterator(&self) -> bool {
+        !self.is_coroutine() && !self.is_async()
+    }
+
+    /// Whether it stands for what one step of an async generator is awaited by, which hands on what is sent.
+    pub fn is_async_step(&self) -> bool {
+        self.disguise().is_some_and(|class| class.starts_with("_async"))
+    }
+
     /// Whether `await` takes it as it is: a coroutine, or a generator that `types.coroutine` has made one of.
     pub fn is_awaitable(&self) -> bool {
         self.unit.code.flags.intersects(CodeFlags::COROUTINE | CodeFlags::ITERABLE_COROUTINE)

@@ -440,11 +440,14 @@ PROGRAMS = {
                     raise StopAsyncIteration
                 self.left -= 1
                 return self.left
+        async def twice(items):
+            async for item in items:
+                yield 2 * item
         async def total(x):
             async with Manager() as value:
                 x = x + value
                 raise KeyError
-            async for item in Items(2):
+            async for item in twice(Items(2)):
                 x = x + item
             return x
         def f(x):
@@ -473,7 +476,6 @@ NEVER = {
     "END_FOR": "the end of a loop goes behind it, in the interpreter too",
     "RETURN_GENERATOR": "the call makes the generator, whose frame begins behind it",
     "SETUP_ASYNC_WITH": OF_A_COROUTINE,
-    "ASYNC_GEN_WRAP": OF_A_COROUTINE,
     "CLEANUP_THROW": "it is where `throw` comes to a `yield from` that waits: the frame was entered from outside",
     "DELETE_NAME": OF_A_NAMESPACE,
     "LOAD_FROM_DICT_OR_GLOBALS": OF_A_NAMESPACE,
@@ -485,7 +487,7 @@ NEVER_ON = {("NOP", 8): "no compiler of this version leaves one", ("NOP", 9): "n
 
 # Those of coroutines, where the version runs them in its own way.
 OF_COROUTINES = ("GET_AWAITABLE", "GET_AITER", "GET_ANEXT", "BEFORE_ASYNC_WITH", "END_ASYNC_FOR")
-for minor in (8, 9, 10, 12, 13):
+for minor in (8, 9, 10):
     for opcode in OF_COROUTINES:
         NEVER_ON[opcode, minor] = NEVER_ON[opcode.replace("_", ""), minor] = "coroutines run as plain Python"
 
@@ -498,6 +500,7 @@ NEVER_KINDS = {
 
 # The programs in which an opcode is simulated: on each version that has it in one of them at least.
 OPCODES = {
+    "ASYNC_GEN_WRAP": ("coroutines",),
     "BEFORE_ASYNC_WITH": ("coroutines",),
     "BEFORE_WITH": ("with",),
     "BEGIN_FINALLY": ("finally",),
@@ -684,6 +687,7 @@ OPCODES = {
 
 # The versions in which a normalised instruction occurs, where these are not all.
 VERSIONS = {
+    "AsyncGenWrap": "11-13",
     "LoadClosureAndClear": "12-13",
     "StoreClosure": "12-13",
     "LoadClassDeref": "8-11",

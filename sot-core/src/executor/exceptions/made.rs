@@ -429,6 +429,11 @@ impl<'py> Executor<'py> {
         Ok(class.is_some_and(|c| facts::mro(&c).iter().any(|c| c.is(self.py.get_type::<PyStopIteration>()))))
     }
 
+    pub fn ends_async_iteration(&mut self, exception: VarId) -> Result<bool, Stop> {
+        let class = self.exception_class(exception)?;
+        Ok(class.is_some_and(|c| facts::mro(&c).iter().any(|c| c.is(self.py.get_type::<PyStopAsyncIteration>()))))
+    }
+
     /// Whether an exception is one of a class, or of a tuple of classes: by their MRO, as handlers decide.
     pub fn exception_matches(&mut self, exception: VarId, classes: VarId) -> Result<bool, Stop> {
         // Up to 3.10 the class stands for the exception.

@@ -19,7 +19,7 @@ use super::{Awaits, Executor, Frame};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyRuntimeError;
-use sot_opcodes::{Op, handling};
+use sot_opcodes::{CodeFlags, Op, handling};
 
 /// Who goes on after an exception was raised.
 pub(super) enum Unwound {
@@ -49,6 +49,11 @@ impl Executor<'_> {
                 at = Some((i, ends_loop));
                 break;
             }
+            let is_async = frame.generator.is_some() && frame.unit.code.flags.contains(CodeFlags::ASYNC_GENERATOR);
+            if is_async && !frame.catches() && self.ends_async_iteration(exception)? {
+                return Err(Stop::fallback(Reason::WouldRaise, "StopAsyncIteration in an async generator"));
+            }
+            let frame = &self.frames[i];
             if frame.generator.is_some() && stops {
                 // Another exception leaves the generator.
                 if !self.frames[..i].iter().any(Frame::catches) {

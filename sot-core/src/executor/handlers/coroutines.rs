@@ -19,6 +19,7 @@ handlers! {
     GetAnext => get_anext;
     BeforeAsyncWith => before_async_with;
     EndAsyncFor => end_async_for;
+    AsyncGenWrap => async_gen_wrap;
 }
 
 fn is_simulated(ex: &Executor<'_>) -> bool {
@@ -63,6 +64,12 @@ fn get_aiter(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         return run(ex, op);
     }
     let value = ex.pop()?;
+    if let VarKind::Generator(generator) = ex.look(value)?
+        && generator.is_async()
+    {
+        ex.push(value);
+        return Ok(Flow::Next);
+    }
     let class = ex.class_of(value)?;
     match ex.class_lookup(&class, "__aiter__")? {
         None => {
@@ -85,6 +92,14 @@ fn get_anext(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         return run(ex, op);
     }
     let iterator = ex.peek(1)?;
+    if let VarKind::Generator(generator) = ex.look(iterator)?
+        && generator.is_async()
+    {
+        let none = ex.fold_none()?;
+        let step = ex.async_step(iterator, none)?;
+        ex.push(step);
+        return Ok(Flow::Next);
+    }
     let class = ex.class_of(iterator)?;
     match ex.class_lookup(&class, "__anext__")? {
         Some(found) if facts::is_function(&found) => {
@@ -136,12 +151,23 @@ fn end_async_for(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     Ok(Flow::Next)
 }
 
+/// What comes behind it yields an item; any other yield hands on what is awaited.
+fn async_gen_wrap(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    if !is_simulated(ex) {
+        return run(ex, op);
+    }
+    Ok(Flow::Next)
+}
+
 impl<'py> Executor<'py> {
     /// What `await` asks in the place of a value. `None`: it cannot be awaited.
     pub(in crate::executor) fn awaited(&mut self, value: VarId) -> Result<Option<Called>, Stop> {
         if let VarKind::Generator(generator) = self.look(value)?
-            && generator.disguise().is_none()
+            && (generator.disguise().is_none() || generator.is_async_step())
         {
+            if generator.is_async_step() {
+                return Ok(Some(Called::Value(value)));
+            }
             // One that waits does so for what it awaits itself.
             if generator.is_coroutine() && matches!(generator.state, GeneratorState::Suspended(_)) {
                 let text = "coroutine is being awaited already";

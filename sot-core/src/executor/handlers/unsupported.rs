@@ -11,7 +11,6 @@ handlers! {
     Intrinsic1 => intrinsic;
     Intrinsic2 => python;
     ReturnGenerator => run;
-    AsyncGenWrap => run;
     CleanupThrow => run;
     ImportStar => run;
     PrintExpr => run;
@@ -62,7 +61,7 @@ mod tests {
         ("it pushes what makes classes", &["LoadBuildClass"]),
         ("only the interactive interpreter has it", &["PrintExpr"]),
         ("the call makes the generator, whose frame begins behind it", &["ReturnGenerator"]),
-        ("it belongs to a coroutine", &["EndAsyncForTriple", "SetupAsyncWith", "AsyncGenWrap", "CleanupThrow"]),
+        ("it belongs to a coroutine", &["EndAsyncForTriple", "SetupAsyncWith", "CleanupThrow"]),
         ("it makes parameters of types: it breaks, but for the end of a generator", &["Intrinsic1", "Intrinsic2"]),
     ];
 

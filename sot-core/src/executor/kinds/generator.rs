@@ -10,7 +10,11 @@ impl Operations for GeneratorVar {
         if let Some(class) = self.disguise() {
             return ex.class_in_disguise(class);
         }
-        ex.types_attribute(if self.is_coroutine() { "CoroutineType" } else { "GeneratorType" })
+        ex.types_attribute(match () {
+            () if self.is_coroutine() => "CoroutineType",
+            () if self.is_async() => "AsyncGeneratorType",
+            () => "GeneratorType",
+        })
     }
 
     fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
@@ -22,7 +26,11 @@ impl Operations for GeneratorVar {
             return ex.attribute_in_disguise(me, class, name);
         }
         match name {
-            "__next__" | "__iter__" if self.is_coroutine() => Ok(None),
+            "__next__" | "__iter__" if !self.is_iterator() => Ok(None),
+            "__anext__" | "asend" | "athrow" | "aclose" | "__aiter__" if self.is_async() => {
+                Ok(Some(ex.virtual_var(BoundVar::new(me, name))))
+            }
+            "send" | "throw" | "close" if self.is_async() => Ok(None),
             "send" | "throw" | "close" | "__next__" | "__iter__" => Ok(Some(ex.virtual_var(BoundVar::new(me, name)))),
             _ => match self.class(ex, me)?.cast::<pyo3::types::PyType>().is_ok_and(|c| crate::type_facts::has(c, name))
             {
@@ -36,8 +44,8 @@ impl Operations for GeneratorVar {
         if self.disguise() == Some("_token") {
             return unanswered("a token", "iteration");
         }
-        if self.is_coroutine() {
-            return Err(Stop::brk(Reason::WouldRaise, "iteration over a coroutine"));
+        if !self.is_iterator() {
+            return Err(Stop::brk(Reason::WouldRaise, "iteration over what is awaited"));
         }
         Ok(me)
     }
