@@ -44,6 +44,7 @@ pub(super) const HELPERS: &[Helper] = &[
     }),
     // No frame that asks them runs for real.
     ("async_send", |_| Err(PyRuntimeError::new_err("a step of an async generator"))),
+    ("async_goes_on", |_| Err(PyRuntimeError::new_err("a step of an async generator"))),
     ("async_throw", |_| Err(PyRuntimeError::new_err("a step of an async generator"))),
     ("async_waits", |_| Err(PyRuntimeError::new_err("a step of an async generator"))),
     ("async_awaits", |_| Err(PyRuntimeError::new_err("a step of an async generator"))),
@@ -140,11 +141,7 @@ impl<'py> Executor<'py> {
                 self.async_step(me, none).map(Called::Value)
             }
             ("asend", [sent]) => self.async_step(me, *sent).map(Called::Value),
-            ("aclose", []) => {
-                let ignored = PyString::new(self.py, "async generator ignored GeneratorExit").into_any();
-                let ignored = self.fold(&ignored)?;
-                self.in_disguise("_async_close__counted", &[me, ignored]).map(Called::Value)
-            }
+            ("aclose", []) => self.in_disguise("_async_close__counted", &[me]).map(Called::Value),
             ("athrow", [exception]) => self.in_disguise("_async_throw__counted", &[me, *exception]).map(Called::Value),
             _ => Err(Stop::brk(Reason::Builtin, format!("async_generator.{name}"))),
         }
@@ -221,6 +218,10 @@ impl<'py> Executor<'py> {
             ("async_send", [generator, sent, first]) => {
                 let first = self.truth(*first)?;
                 self.async_send(*generator, *sent, first).map(Some)
+            }
+            // It counts as closed from now on, for some who ask.
+            ("async_goes_on", _) => {
+                Err(Stop::fallback(Reason::WouldRaise, "an async generator that is closed and goes on"))
             }
             ("async_throw", [generator, exception]) => {
                 let state = match &self.var(*generator).kind {

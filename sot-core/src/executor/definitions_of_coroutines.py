@@ -32,7 +32,7 @@ def itertools__async_throw__counted(generator, exception):
     return item
 
 
-def itertools__async_close__counted(generator, ignored):
+def itertools__async_close__counted(generator):
     if not async_waits(generator):
         return
     try:
@@ -51,4 +51,4 @@ def itertools__async_close__counted(generator, ignored):
         return
     except GeneratorExit:
         return
-    raise RuntimeError(ignored)
+    async_goes_on(generator)

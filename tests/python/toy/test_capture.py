@@ -20,6 +20,7 @@ from capture_cases import (  # noqa: F401
     arrays_of_numpy,
     asked_by_key,
     asked_in_order,
+    async_generators_by_hand,
     bound_by_c,
     bound_by_hand,
     break_positions,
