@@ -88,7 +88,10 @@ pub fn of(reason: Reason) -> Advice {
         Opcode => {
             advice("nothing: the instruction runs as Python between two graphs", "def first[T](items): ...  # 3.12")
         }
-        Generator => advice("collect the items in a list", "async def f(x): ..."),
+        Generator => advice(
+            "collect the items in a list",
+            "g.__name__ = \"other\"\nitems = g(x)  # a generator under another name than its code's",
+        ),
         Builtin => advice("nothing, if it is rare; else use a simpler form of it", "y = x * id(x)"),
         ValueKind => advice(
             "nothing, if it is rare; else use a value of a builtin kind",
