@@ -247,7 +247,8 @@ ALL_OF = ("filled_in_", "behind_a_handler_", "a_descriptor_is_made_again_", "nam
 HOOKED = [c for at, c in enumerate(CASES) if at % 5 == 0 or c.name.startswith(ALL_OF)]
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, id=c.name, marks=known("hook:" + c.name)) for c in HOOKED])
+# What an entry is known to do otherwise the hook may do, or not.
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in HOOKED if not known("same:" + c.name)])
 def test_same_under_the_hook(case):
     """Where every frame is captured, those that the program's own operations and C code begin as well."""
 

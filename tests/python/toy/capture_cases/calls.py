@@ -223,7 +223,10 @@ def a_generator_itself(translate):
 
 
 # Simulated where the version runs coroutines as generators.
-@case() if sys.version_info >= (3, 11) else case(graphs=0, captures=3, breaks=2, reasons=("builtin", "generator"))
+AS_GENERATORS = case() if sys.version_info >= (3, 11) else case(graphs=0, captures=3, breaks=2, reasons=("builtin", "generator"))
+
+
+@AS_GENERATORS
 def coroutine():
     async def compute(x):
         return x * 2
