@@ -137,6 +137,19 @@ fn walked<'py>(iterator: &Bound<'py, PyAny>, taken: usize, levels: usize) -> Wal
     }
 }
 
+/// Whether one iterator is asked by two of these: what the first takes the second finds gone.
+fn asked_twice<'py>(iterables: impl Iterator<Item = Bound<'py, PyAny>>) -> bool {
+    let (mut seen, mut work) = (Vec::new(), iterables.filter(is_iterator).collect::<Vec<_>>());
+    while let Some(iterator) = work.pop() {
+        if seen.contains(&iterator.as_ptr()) {
+            return true;
+        }
+        seen.push(iterator.as_ptr());
+        work.extend(combined(&iterator).iter().flat_map(Combined::inners).filter(|inner| is_iterator(inner)).cloned());
+    }
+    false
+}
+
 fn walked_through<'py>(asking: &Asking<'py>, taken: usize, levels: usize) -> Walked<'py> {
     match asking {
         Asking::Cycle { inner, saved } => {
@@ -171,6 +184,10 @@ fn walked_through<'py>(asking: &Asking<'py>, taken: usize, levels: usize) -> Wal
         }
         Asking::Chain { active, source } => {
             let mut before = 0;
+            let arms = || source.as_ref().and_then(behind).unwrap_or_default();
+            if asked_twice(active.iter().cloned().chain(arms())) {
+                return None;
+            }
             if let Some(active) = active {
                 match walked(active, taken, levels)? {
                     Ok(item) => return Some(Ok(item)),

@@ -342,3 +342,63 @@ def a_loop_up_to_a_number():
         return x * number
 
     return {"f": f, "args": x1, "watch": lambda: [repr(ids)]}
+
+
+def arms_of_lists():
+    return itertools.chain([1, 2, 3], [1, 2, 3])
+
+
+def arms_of_two():
+    items = [1, 2, 3]
+    return itertools.chain(items, iter(items))
+
+
+def arms_that_are_one():
+    one = iter([1, 2, 3])
+    return itertools.chain(one, one)
+
+
+def arms_that_ask_one():
+    one = iter([1, 2, 3, 4, 5])
+    return itertools.chain(itertools.islice(one, 2), itertools.islice(one, 1, None))
+
+
+def arms_that_ask_one_in_turn():
+    one = iter([1, 2, 3, 4])
+    return itertools.chain(zip(one, one), one)
+
+
+ARMS = {
+    "lists_then_one": (arms_of_lists, arms_that_are_one),
+    "two_then_one": (arms_of_two, arms_that_are_one),
+    "one_then_two": (arms_that_are_one, arms_of_two),
+    "slices_then_zip": (arms_that_ask_one, arms_that_ask_one_in_turn),
+    "lists_then_slices": (arms_of_lists, arms_that_ask_one),
+}
+
+
+def with_arms(name, use):
+    def build():
+        calls = itertools.count()
+
+        def args():
+            call = next(calls)
+            return (*x1(), ARMS[name][call % 2]())
+
+        return {"f": lambda x, it: (x * 2.0, use(it)), "args": args}
+
+    build.__name__ = f"arms_{name}_{use.__name__}"
+    build.__module__ = __name__
+    open_case(build)
+
+
+def walked(it):
+    seen = []
+    for item in it:
+        seen.append(item)
+    return seen
+
+
+for name in ARMS:
+    for use in (walked, list, asked_twice):
+        with_arms(name, use)
