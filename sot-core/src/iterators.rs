@@ -74,7 +74,21 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
     if reduced.len().is_ok_and(|n| n > 2) {
         return None;
     }
-    Some(Combined::Zip { inners: parts.iter().collect() })
+    let inners: Vec<Bound<'py, PyAny>> = parts.iter().collect();
+    // What one of `itertools` has further on is told as if nobody asked its iterators in between.
+    if inners.iter().any(asks_in_itertools) && asked_twice(inners.iter().cloned()) {
+        return None;
+    }
+    Some(Combined::Zip { inners })
+}
+
+/// Whether an iterator is one of `itertools` that asks others, or has one below.
+fn asks_in_itertools(iterator: &Bound<'_, PyAny>) -> bool {
+    match combined(iterator) {
+        Some(Combined::Asking { .. }) => true,
+        Some(other) => other.inners().iter().any(asks_in_itertools),
+        None => false,
+    }
 }
 
 impl<'py> Combined<'py> {

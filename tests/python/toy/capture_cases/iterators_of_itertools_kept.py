@@ -368,7 +368,24 @@ def arms_that_ask_one_in_turn():
     return itertools.chain(zip(one, one), one)
 
 
+def numbered_arms():
+    return zip(itertools.count(), itertools.chain([1, 2, 3], [1, 2, 3]))
+
+
+def numbered_by_an_arm():
+    numbers = itertools.count()
+    some = itertools.islice(numbers, 3)
+    return zip(numbers, itertools.chain(some, some))
+
+
+def numbered_by_the_last_arm():
+    numbers = itertools.count()
+    return zip(numbers, itertools.chain(range(2), itertools.islice(numbers, 3)))
+
+
 ARMS = {
+    "numbered_then_one": (numbered_arms, numbered_by_an_arm),
+    "numbered_then_last": (numbered_arms, numbered_by_the_last_arm),
     "lists_then_one": (arms_of_lists, arms_that_are_one),
     "two_then_one": (arms_of_two, arms_that_are_one),
     "one_then_two": (arms_that_are_one, arms_of_two),
