@@ -255,8 +255,16 @@ impl<'py> Executor<'py> {
             }
         }
         // Since 3.13 what the error says of name and object depends on how the object keeps its attributes.
-        if !sets && found.is_none() && type_facts::has_dict(&class) && self.py.version_info() >= (3, 13) {
-            return Err(Stop::brk(Reason::WouldRaise, format!("del {name}")));
+        if found.is_none() && self.py.version_info() >= (3, 13) {
+            // So it does on whether the class leaves all writes to `object`.
+            let mut in_other_words = !sets && type_facts::has_dict(&class);
+            for writes in ["__setattr__", "__delattr__"] {
+                let found = self.class_lookup(class.as_any(), writes)?;
+                in_other_words |= !found.is_some_and(|own| type_facts::writes_as_object(&own));
+            }
+            if in_other_words {
+                return Err(Stop::brk(Reason::WouldRaise, format!("a write of {name}")));
+            }
         }
         let (like, done) = refused(self).map_err(|e| self.internal(&e))?;
         let Err(error) = done else { return Ok(None) };
