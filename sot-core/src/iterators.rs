@@ -1,8 +1,9 @@
 //! Looking at builtin iterators without advancing them.
 //!
 //! Peekable are exact iterators of lists, tuples, ranges, dicts, sets, strings and bytes, reversed ones too, `count` and `repeat` of
-//! `itertools`, and `enumerate`, `zip`, `cycle`, `chain` and `islice` over peekable ones. Guards peek, and so
-//! does rewritten code, through the native callables made here.
+//! `itertools`, and `enumerate`, `zip`, `cycle` and `islice` over peekable ones. A `chain` is not: each of its arms is asked for an
+//! iterator only when its turn comes, and may be changed until then. Guards peek, and so does rewritten code, through the native
+//! callables made here.
 
 use crate::cpython::facts::{self, Asking, IterState, OfItertools, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
@@ -12,7 +13,7 @@ use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyInt, PyList, PyRange, PySet, PyString, PyTuple, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyDict, PyInt, PyList, PySet, PyString, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 use std::any::Any;
 
 /// What an iterator runs over that asks others, and where it stands.
@@ -31,16 +32,6 @@ pub enum Combined<'py> {
     },
 }
 
-/// The iterables behind the one that a `chain` asks now, if that can be told.
-fn behind<'py>(source: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
-    /// More are not listed.
-    const MOST: usize = 64;
-    match walked(source, MOST, 1)? {
-        Ok(_) => None,
-        Err(left) => (0..left).map(|at| walked(source, at, 1)?.ok()).collect(),
-    }
-}
-
 /// The parts of an exact `enumerate` or `zip` object, or of one of `itertools`. The `__reduce__` of the first two is C code without side
 /// effects.
 pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
@@ -57,11 +48,6 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
         let inners = match &asking {
             Asking::Cycle { inner, .. } => vec![inner.clone()],
             Asking::Slice { inner, .. } => inner.iter().cloned().collect(),
-            Asking::Chain { active, source } => {
-                let behind = source.as_ref().and_then(behind).unwrap_or_default();
-                let behind = behind.into_iter().filter(|iterable| is_iterator(iterable));
-                active.iter().chain(source).cloned().chain(behind).collect()
-            }
         };
         return Some(Combined::Asking { asking, inners });
     }
@@ -101,22 +87,6 @@ impl<'py> Combined<'py> {
     }
 }
 
-/// Whether `iter()` of it is itself, so that others may ask it as well.
-fn is_iterator(iterable: &Bound<'_, PyAny>) -> bool {
-    iterable_of_c(iterable).is_none()
-}
-
-/// A new iterator over what C runs over by itself.
-fn iterable_of_c<'py>(iterable: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let of_c = iterable.is_exact_instance_of::<PyList>()
-        || iterable.is_exact_instance_of::<PyTuple>()
-        || iterable.is_exact_instance_of::<PyString>()
-        || iterable.is_exact_instance_of::<PyDict>()
-        || iterable.is_exact_instance_of::<PySet>()
-        || iterable.is_exact_instance_of::<PyRange>();
-    of_c.then(|| iterable.try_iter().ok()).flatten().map(Bound::into_any)
-}
-
 /// Whether nobody sees what dies when an iterator has come to its end and is let go of.
 fn ends_unseen(iterator: &Bound<'_, PyAny>) -> bool {
     let held = crate::cpython::module(iterator.py(), "gc")
@@ -152,14 +122,14 @@ fn walked<'py>(iterator: &Bound<'py, PyAny>, taken: usize, levels: usize) -> Wal
 }
 
 /// Whether one iterator is asked by two of these: what the first takes the second finds gone.
-fn asked_twice<'py>(iterables: impl Iterator<Item = Bound<'py, PyAny>>) -> bool {
-    let (mut seen, mut work) = (Vec::new(), iterables.filter(is_iterator).collect::<Vec<_>>());
+fn asked_twice<'py>(iterators: impl Iterator<Item = Bound<'py, PyAny>>) -> bool {
+    let (mut seen, mut work) = (Vec::new(), iterators.collect::<Vec<_>>());
     while let Some(iterator) = work.pop() {
         if seen.contains(&iterator.as_ptr()) {
             return true;
         }
         seen.push(iterator.as_ptr());
-        work.extend(combined(&iterator).iter().flat_map(Combined::inners).filter(|inner| is_iterator(inner)).cloned());
+        work.extend(combined(&iterator).iter().flat_map(Combined::inners).cloned());
     }
     false
 }
@@ -195,35 +165,6 @@ fn walked_through<'py>(asking: &Asking<'py>, taken: usize, levels: usize) -> Wal
                 Err(left) if ends_unseen(inner) => Some(Err(left.saturating_sub(*skip).div_ceil(*step))),
                 Err(_) => None,
             }
-        }
-        Asking::Chain { active, source } => {
-            let mut before = 0;
-            let arms = || source.as_ref().and_then(behind).unwrap_or_default();
-            if asked_twice(active.iter().cloned().chain(arms())) {
-                return None;
-            }
-            if let Some(active) = active {
-                match walked(active, taken, levels)? {
-                    Ok(item) => return Some(Ok(item)),
-                    Err(left) => before = left,
-                }
-                if !ends_unseen(active) {
-                    return None;
-                }
-            }
-            let Some(source) = source else { return Some(Err(0)) };
-            let behind = behind(source)?;
-            for iterable in &behind {
-                let iterator = iterable_of_c(iterable).unwrap_or_else(|| iterable.clone());
-                match walked(&iterator, taken.checked_sub(before)?, levels)? {
-                    Ok(item) => return Some(Ok(item)),
-                    Err(left) => before += left,
-                }
-                if !ends_unseen(&iterator) {
-                    return None;
-                }
-            }
-            ends_unseen(source).then_some(Err(before))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Where an iterator of module `itertools` stands, without advancing it.
 
 use super::{is_named_below, is_written_class};
-use crate::cpython::layout::{ChainIter, CountIter, CycleIter, RepeatIter, SliceIter};
+use crate::cpython::layout::{CountIter, CycleIter, RepeatIter, SliceIter};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -20,8 +20,6 @@ pub enum Given<'py> {
 pub enum Asking<'py> {
     /// The first round of a `cycle`, and the items of it so far.
     Cycle { inner: Bound<'py, PyAny>, saved: Bound<'py, PyList> },
-    /// The iterator that is asked now, and that which gives those behind it; `None`: the end.
-    Chain { active: Option<Bound<'py, PyAny>>, source: Option<Bound<'py, PyAny>> },
     /// So many items are left out before the next one, which is followed by each `step`-th, `left` in all at most.
     Slice { inner: Option<Bound<'py, PyAny>>, skip: usize, step: usize, left: Option<usize> },
 }
@@ -105,11 +103,6 @@ pub fn of_itertools<'py>(iterator: &Bound<'py, PyAny>) -> Option<OfItertools<'py
                     Some(OfItertools::Given(Given::Cycle { saved, index }))
                 }
             };
-        }
-        if is("itertools.chain", size_of::<ChainIter>()) {
-            let chain = raw.cast::<ChainIter>();
-            let (active, source) = (held((*chain).active), held((*chain).source));
-            return Some(OfItertools::Asking(Asking::Chain { active: active.filter(|_| source.is_some()), source }));
         }
         if is("itertools.islice", size_of::<SliceIter>()) {
             let slice = raw.cast::<SliceIter>();

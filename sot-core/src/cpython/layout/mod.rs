@@ -195,16 +195,6 @@ pub(in crate::cpython) struct CycleIter {
     pub(in crate::cpython) firstpass: std::ffi::c_int,
 }
 
-/// `itertools.chain`: the same shape in all versions.
-#[repr(C)]
-pub(in crate::cpython) struct ChainIter {
-    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
-    /// NULL once exhausted.
-    pub(in crate::cpython) source: *mut pyo3::ffi::PyObject,
-    /// NULL between two of them.
-    pub(in crate::cpython) active: *mut pyo3::ffi::PyObject,
-}
-
 /// `itertools.islice`: the same shape in all versions.
 #[repr(C)]
 pub(in crate::cpython) struct SliceIter {

@@ -419,3 +419,49 @@ def walked(it):
 for name in ARMS:
     for use in (walked, list, asked_twice):
         with_arms(name, use)
+
+
+# An arm is asked for an iterator when its turn comes, and the list below an iterator may change.
+CHANGED = {
+    "chain": lambda items: itertools.chain(items, [1, 2]),
+    "chain_last": lambda items: itertools.chain([1], items),
+    "chain_of_lists": lambda items: itertools.chain.from_iterable([items, [1]]),
+    "islice": lambda items: itertools.islice(items, 1, None),
+    "cycle": itertools.cycle,
+    "zip": lambda items: zip(itertools.count(), items),
+    "zip_of_chain": lambda items: zip(itertools.count(), itertools.chain(items, "ab")),
+}
+
+
+def changed(name, how):
+    def build():
+        def f(x, items, it):
+            if how == "between":
+                first = next(it)
+                items.insert(0, 77)
+                second = next(it, None)
+                toy.show(0)
+                return x * 2.0, first, second, next(it, None)
+            seen = []
+            for item in it:
+                seen.append(item)
+                if len(items) < 5:
+                    items.append(10)
+                if len(seen) == 9:
+                    break
+            return x * 2.0, seen
+
+        def args():
+            items = [9, 8]
+            return (*x1(), items, CHANGED[name](items))
+
+        return {"f": f, "args": args}
+
+    build.__name__ = f"changed_below_{name}_{how}"
+    build.__module__ = __name__
+    open_case(build)
+
+
+for name in CHANGED:
+    for how in ("between", "looped"):
+        changed(name, how)
