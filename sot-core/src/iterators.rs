@@ -102,11 +102,10 @@ fn walked<'py>(iterator: &Bound<'py, PyAny>, taken: usize, levels: usize) -> Wal
         (Some(item), _) => Some(Ok(item)),
         (None, left) => left.map(Err),
     };
-    if let Some(IterState::Given(given)) = iterator_state(iterator) {
-        return or_left(given.nth(taken), given.left());
-    }
-    if iterator_state(iterator).is_some() {
-        return or_left(ahead_by_state(iterator, taken), left(iterator));
+    match iterator_state(iterator) {
+        Some(IterState::Given(given)) => return or_left(given.nth(taken), given.left()),
+        Some(_) => return or_left(ahead_by_state(iterator, taken), left(iterator)),
+        None => {}
     }
     if let Some(rest) = reduced(iterator) {
         return or_left(rest.nth(taken), rest.left());

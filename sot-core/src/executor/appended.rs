@@ -10,9 +10,9 @@ use crate::cpython::facts;
 use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker};
+use sot_tracker::{Access, Arithmetic, Check, ObjectId};
 
 /// Values that a value may be made of, for its end to be nobody's affair.
 const LOOKED_THROUGH: usize = 32;
@@ -63,21 +63,9 @@ impl Executor<'_> {
         }
         if let Some(most) = most_of(&real) {
             let more = self.appended_before_look(deque).len() + more;
-            self.guard_shorter(deque, object, most + 1 - more);
+            self.guard_length(deque, object, Arithmetic::Lt, most + 1 - more);
         }
         true
-    }
-
-    /// A deque from before has fewer items than so many.
-    pub(super) fn guard_shorter(&mut self, deque: VarId, object: ObjectId, many: usize) {
-        let base = self.place_of_container(deque, object);
-        let many = PyInt::new(self.py, many);
-        let yes = PyBool::new(self.py, true).to_owned();
-        let (many, yes) = (self.objects.add(many.as_any()), self.objects.add(yes.as_any()));
-        let right = Some(self.constant_tracker(many));
-        let left = self.length_at(base);
-        let shorter = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Lt, left, right });
-        self.guard(shorter, Check::Equals(yes));
     }
 
     /// Guard what such a list is, but not what is in it.

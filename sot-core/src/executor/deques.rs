@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use sot_sideeffect::Mutation;
-use sot_tracker::{Access, Check, ObjectId};
+use sot_tracker::{Access, Arithmetic, Check, ObjectId};
 use std::rc::Rc;
 
 /// Items of a deque from before the frame that are looked at, at most.
@@ -97,7 +97,7 @@ impl<'py> Executor<'py> {
         if !full && varies {
             if let Some(most) = most {
                 // What breaks meanwhile is not for one that is full.
-                self.guard_shorter(me, object, most);
+                self.guard_length(me, object, Arithmetic::Lt, most);
             }
             return Err(self.refuse_many_lengths("a deque whose length varies"));
         }

@@ -74,14 +74,19 @@ impl<'py> Executor<'py> {
     /// It has more items than so many.
     fn guard_longer(&mut self, list: VarId, object: ObjectId, many: usize) {
         self.guard_unseen(list, object);
+        self.guard_length(list, object, Arithmetic::Gt, many);
+    }
+
+    /// How the length of a container from before compares with a number.
+    pub(super) fn guard_length(&mut self, list: VarId, object: ObjectId, op: Arithmetic, many: usize) {
         let base = self.place_of_container(list, object);
         let many = PyInt::new(self.py, many);
         let yes = PyBool::new(self.py, true).to_owned();
         let (many, yes) = (self.objects.add(many.as_any()), self.objects.add(yes.as_any()));
         let right = Some(self.constant_tracker(many));
         let left = self.length_at(base);
-        let longer = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Gt, left, right });
-        self.guard(longer, Check::Equals(yes));
+        let compared = self.trackers.intern(Tracker::Arithmetic { op, left, right });
+        self.guard(compared, Check::Equals(yes));
     }
 
     /// `list[3]` or `list[-1]` of a list from before into which nobody has looked, though values may have been appended: nothing else of it
