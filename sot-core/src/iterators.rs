@@ -32,9 +32,18 @@ pub enum Combined<'py> {
     },
 }
 
-/// The parts of an exact `enumerate` or `zip` object, or of one of `itertools`. The `__reduce__` of the first two is C code without side
-/// effects.
+/// The parts of an exact `enumerate` or `zip` object, or of one of `itertools`.
 pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
+    let parts = parts(iterator)?;
+    // What one of `itertools` has further on is told as if nobody asked its iterators in between.
+    if matches!(parts, Combined::Zip { .. }) && asked_in_between(parts.inners()) {
+        return None;
+    }
+    Some(parts)
+}
+
+/// The same, whoever else asks what it asks. The `__reduce__` of `enumerate` and `zip` is C code without side effects.
+fn parts<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
     let py = iterator.py();
     static TYPES: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
     let [enumerate, zip] = TYPES
@@ -60,21 +69,25 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
     if reduced.len().is_ok_and(|n| n > 2) {
         return None;
     }
-    let inners: Vec<Bound<'py, PyAny>> = parts.iter().collect();
-    // What one of `itertools` has further on is told as if nobody asked its iterators in between.
-    if inners.iter().any(asks_in_itertools) && asked_twice(inners.iter().cloned()) {
-        return None;
-    }
-    Some(Combined::Zip { inners })
+    Some(Combined::Zip { inners: parts.iter().collect() })
 }
 
-/// Whether an iterator is one of `itertools` that asks others, or has one below.
-fn asks_in_itertools(iterator: &Bound<'_, PyAny>) -> bool {
-    match combined(iterator) {
-        Some(Combined::Asking { .. }) => true,
-        Some(other) => other.inners().iter().any(asks_in_itertools),
-        None => false,
+/// Whether one of `itertools` below asks others, and one iterator is asked from two places: what the first takes the second finds gone.
+/// What is nested deeper than anything is looked through counts as that.
+fn asked_in_between(iterators: &[Bound<'_, PyAny>]) -> bool {
+    let (mut seen, mut twice, mut further) = (Vec::new(), false, false);
+    let mut work: Vec<_> = iterators.iter().map(|iterator| (iterator.clone(), 1)).collect();
+    while let Some((iterator, depth)) = work.pop() {
+        twice |= seen.contains(&iterator.as_ptr());
+        seen.push(iterator.as_ptr());
+        let Some(parts) = parts(&iterator) else { continue };
+        further |= matches!(parts, Combined::Asking { .. });
+        if twice && further || depth > MAX_NESTED || seen.len() > MOST_LISTED {
+            return true;
+        }
+        work.extend(parts.inners().iter().map(|inner| (inner.clone(), depth + 1)));
     }
+    twice && further
 }
 
 impl<'py> Combined<'py> {
@@ -118,19 +131,6 @@ fn walked<'py>(iterator: &Bound<'py, PyAny>, taken: usize, levels: usize) -> Wal
             false => Some(Err(0)),
         },
     }
-}
-
-/// Whether one iterator is asked by two of these: what the first takes the second finds gone.
-fn asked_twice<'py>(iterators: impl Iterator<Item = Bound<'py, PyAny>>) -> bool {
-    let (mut seen, mut work) = (Vec::new(), iterators.collect::<Vec<_>>());
-    while let Some(iterator) = work.pop() {
-        if seen.contains(&iterator.as_ptr()) {
-            return true;
-        }
-        seen.push(iterator.as_ptr());
-        work.extend(combined(&iterator).iter().flat_map(Combined::inners).cloned());
-    }
-    false
 }
 
 fn walked_through<'py>(asking: &Asking<'py>, taken: usize, levels: usize) -> Walked<'py> {

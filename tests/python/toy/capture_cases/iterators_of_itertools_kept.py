@@ -465,3 +465,36 @@ def changed(name, how):
 for name in CHANGED:
     for how in ("between", "looped"):
         changed(name, how)
+
+
+def nested_many_times(made):
+    """What is nested deeper than it is looked through costs no more than it is deep."""
+
+    def build():
+        def f(x, it):
+            first = next(it)
+            return x * 2.0, repr(first).count("("), list(it) == []
+
+        def args():
+            it = iter(made())
+            for _ in range(60):
+                it = zip(it)
+            return (*x1(), it)
+
+        return {"f": f, "args": args}
+
+    build.__name__ = "nested_many_times_" + made.__name__
+    build.__module__ = __name__
+    open_case(build)
+
+
+def one_number():
+    return [1]
+
+
+def islice_of_one():
+    return itertools.islice([1, 2], 1)
+
+
+for made in (one_number, islice_of_one):
+    nested_many_times(made)
