@@ -665,6 +665,20 @@ fn has_next_at(iterator: &Bound<'_, PyAny>, levels: usize) -> Option<bool> {
     })
 }
 
+/// Whether an exact builtin iterator gives no item more, even if what it ran over grows: neither it nor any below it that is at its
+/// end still holds that.
+pub fn has_ended(iterator: &Bound<'_, PyAny>) -> bool {
+    has_next(iterator) == Some(false) && has_let_go(iterator, MAX_NESTED)
+}
+
+fn has_let_go(iterator: &Bound<'_, PyAny>, levels: usize) -> bool {
+    match (combined(iterator), levels.checked_sub(1)) {
+        (Some(parts), Some(levels)) => parts.inners().iter().all(|inner| has_let_go(inner, levels)),
+        (Some(_), None) => false,
+        (None, _) => has_next(iterator) != Some(false) || container_of(iterator).is_none(),
+    }
+}
+
 /// Items left in an exact iterator of a list, a tuple or a range.
 pub fn left(iterator: &Bound<'_, PyAny>) -> Option<usize> {
     Some(match iterator_state(iterator)? {

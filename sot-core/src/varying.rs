@@ -337,6 +337,7 @@ fn fact(py: Python<'_>, captured: &Captured, tracker: TrackerId, check: &Check) 
         | Check::Tensor(_)
         | Check::SameAs(_)
         | Check::Distinct { .. }
+        | Check::Ended
         | Check::EndsUnseen
         | Check::Unbound => return None,
     };

@@ -41,6 +41,8 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     Distinct { others: Vec<V>, group: usize },
     /// An exact builtin iterator that is (is not) going to yield one more item.
     HasNext(bool),
+    /// An exact builtin iterator that gives no item more, even if what it ran over grows: it has let go of that.
+    Ended,
     /// The end of a value, and of what it alone may hold, runs no finalizer of the program.
     EndsUnseen,
     /// The slot or cell is empty.
@@ -80,6 +82,7 @@ impl<O, N, V> Check<O, N, V> {
             | Check::Table { .. }
             | Check::Tensor(_)
             | Check::HasNext(_)
+            | Check::Ended
             | Check::EndsUnseen
             | Check::Unbound
             | Check::ClassLookup { .. }
@@ -119,6 +122,7 @@ impl<O, N, V> Check<O, N, V> {
                 Check::Distinct { others: others.iter().map(other).collect(), group: *group }
             }
             Check::HasNext(has) => Check::HasNext(*has),
+            Check::Ended => Check::Ended,
             Check::EndsUnseen => Check::EndsUnseen,
             Check::Unbound => Check::Unbound,
             Check::ClassLookup { name: n, found } => {
@@ -193,6 +197,7 @@ impl Check {
             }
             Check::HasNext(true) => write!(f, "has_next({value})"),
             Check::HasNext(false) => write!(f, "not has_next({value})"),
+            Check::Ended => write!(f, "ended({value})"),
             Check::EndsUnseen => write!(f, "ends_unseen({value})"),
             Check::Unbound => write!(f, "unbound({value})"),
             Check::ClassLookup { name, found: Some(found) } => {

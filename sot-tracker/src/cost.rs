@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | `Equals` | 2 | 1 | plain values of arguments vary most |
 //! | `Len`, `HasNext` | 1 | 2 | containers grow, iterators move |
+//! | `Ended` | 2 | 2 | of an iterator and of those below it |
 //! | `Is`, `TypeIs` | 1 | 4 | one compare of pointers |
 //! | `SameAs`, `Unbound` | 1 | 8 | the way a function is called rarely changes |
 //! | `Tensor` | 20 | 1 | shapes vary, but a check reads several fields |
@@ -45,6 +46,7 @@ pub fn of_access(access: &Access) -> u32 {
 pub fn of_check(check: &Check) -> u32 {
     match check {
         Check::Is(_) | Check::TypeIs(_) | Check::SameAs(_) | Check::Unbound | Check::Len(_) | Check::HasNext(_) => 1,
+        Check::Ended => 2,
         Check::Equals(_) => 2,
         Check::Tensor(_) => 20,
         Check::Distinct { others, .. } => 1 + (others.len() as u32).min(1 << 20),
@@ -64,7 +66,7 @@ pub fn of_check(check: &Check) -> u32 {
 pub fn hits_per_miss(check: &Check) -> u32 {
     match check {
         Check::Equals(_) | Check::Tensor(_) => 1,
-        Check::Len(_) | Check::HasNext(_) => 2,
+        Check::Len(_) | Check::HasNext(_) | Check::Ended => 2,
         Check::Is(_) | Check::TypeIs(_) | Check::Keys(_) | Check::Hashes { .. } | Check::Table { .. } => 4,
         Check::SameAs(_) | Check::Unbound | Check::Distinct { .. } | Check::EndsUnseen => 8,
         Check::Lacks(_)

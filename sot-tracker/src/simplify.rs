@@ -116,6 +116,7 @@ impl<'a> Premises<'a> {
                 | Check::SameAs(_)
                 | Check::Distinct { .. }
                 | Check::HasNext(_)
+                | Check::Ended
                 | Check::EndsUnseen
                 | Check::Unbound
                 | Check::ClassLookup { .. }
@@ -171,6 +172,7 @@ impl<'a> Premises<'a> {
             | Check::SameAs(_)
             | Check::Distinct { .. }
             | Check::HasNext(_)
+            | Check::Ended
             | Check::EndsUnseen
             | Check::Unbound
             | Check::ClassLookup { .. }
@@ -229,6 +231,7 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
         | Check::Tensor(_)
         | Check::Distinct { .. }
         | Check::HasNext(_)
+        | Check::Ended
         | Check::EndsUnseen
         | Check::Unbound
         | Check::ClassLookup { .. }

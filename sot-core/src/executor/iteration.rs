@@ -411,7 +411,7 @@ impl<'py> Executor<'py> {
             }
             if taken == 0 {
                 let item = first.unwrap_or_else(|| rest.and_then(|rest| rest.first()));
-                self.guard(tracker, Check::HasNext(item.is_some()));
+                self.guard_next(tracker, iter, item.is_some());
                 let at = self.trackers.step(tracker, Access::IterPeek);
                 return Ok(item.map(|item| self.wrap(&item, at)));
             }
@@ -441,7 +441,7 @@ impl<'py> Executor<'py> {
             if item.is_none() && crate::iterators::has_next(iter).is_none() {
                 return Err(Stop::brk(Reason::OpaqueValue, "an item of an iterator"));
             }
-            self.guard(tracker, Check::HasNext(item.is_some()));
+            self.guard_next(tracker, iter, item.is_some());
             let at = self.trackers.step(tracker, Access::IterPeek);
             return Ok(item.map(|item| self.wrap(&item, at)));
         }
@@ -452,7 +452,7 @@ impl<'py> Executor<'py> {
         // Where it stands is no fact: later items are found behind the next one, and at the end is guarded how many there were.
         match state {
             IterState::List(None) | IterState::Tuple(None) => {
-                self.guard(tracker, Check::HasNext(false));
+                self.guard_next(tracker, iter, false);
                 Ok(None)
             }
             IterState::Range(range) => {
@@ -501,6 +501,12 @@ impl<'py> Executor<'py> {
                 Ok(Some(self.wrap(&value, at)))
             }
         }
+    }
+
+    /// Whether an iterator gives an item. One that has ended gives none even if what it ran over has grown by then.
+    fn guard_next(&mut self, iterator: TrackerId, iter: &Bound<'py, PyAny>, has: bool) {
+        let ended = !has && crate::iterators::has_ended(iter);
+        self.guard(iterator, if ended { Check::Ended } else { Check::HasNext(has) });
     }
 
     /// Where the item is that an iterator yields after `taken` others, of which there is one.

@@ -96,6 +96,7 @@ fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
         | Check::SameAs(_)
         | Check::Distinct { .. }
         | Check::HasNext(_)
+        | Check::Ended
         | Check::EndsUnseen
         | Check::Unbound => {}
     }

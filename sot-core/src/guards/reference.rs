@@ -209,6 +209,7 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
             | Check::SameAs(_)
             | Check::Distinct { .. }
             | Check::HasNext(_)
+            | Check::Ended
             | Check::EndsUnseen
             | Check::Unbound => {}
         }
@@ -407,6 +408,7 @@ impl<'py> Live<'_, 'py> {
             Check::SameAs(_) => others.iter().all(|o| o.is(value)),
             Check::Distinct { group, .. } => the_same(value, others, *group).is_none(),
             Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
+            Check::Ended => iterators::has_ended(value),
             Check::EndsUnseen => !facts::death_runs_finalizers(value, |_| 0),
             Check::Unbound => false,
             Check::ClassLookup { name, found } => {

@@ -53,6 +53,7 @@ fn every_check_has_a_text() {
         Check::Distinct { others: vec![y, z], group: 0 },
         Check::HasNext(true),
         Check::HasNext(false),
+        Check::Ended,
         Check::EndsUnseen,
         Check::Unbound,
         Check::ClassLookup { name: "forward".into(), found: Some(ObjectId(4)) },
@@ -86,6 +87,7 @@ fn every_check_has_a_text() {
     distinct(locals["x"]) from (locals["y"], stack[0])
     has_next(locals["x"])
     not has_next(locals["x"])
+    ended(locals["x"])
     ends_unseen(locals["x"])
     unbound(locals["x"])
     lookup(locals["x"], "forward") is <function f>

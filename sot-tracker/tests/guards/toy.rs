@@ -263,6 +263,8 @@ impl State {
                 Kind::Iterator { .. } => (self.step(&Access::IterPeek, Some(value)) != Accessed::Missing) == *next,
                 _ => false,
             },
+            // None lets go of its list here.
+            Check::Ended => false,
             // Nobody sees ends here.
             Check::EndsUnseen => true,
             Check::Unbound => unreachable!("never asked"),
