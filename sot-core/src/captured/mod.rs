@@ -466,6 +466,17 @@ impl Captured {
         })
     }
 
+    /// One of these generators, which go on as frames behind a break, whose clean-up a traceback puts off: somebody may hold it, and
+    /// with it the frame in whose variable the generator is.
+    pub fn kept_by_traceback(&self, carried: &[VarId]) -> Option<Option<frame::Site>> {
+        let shown = self.frames.iter().filter(|frame| !frame.caught.is_empty() && frame.generator.is_none());
+        let mut held = shown.flat_map(|frame| frame.locals.iter().chain(&frame.cells).flatten());
+        held.find_map(|var| match &self.var(*var).kind {
+            VarKind::Generator(generator) if carried.contains(var) && self.may_clean_up(*var) => Some(generator.made),
+            _ => None,
+        })
+    }
+
     /// Generators that nobody can reach any more, and that wait inside a protected region, whose clean-up would have to run
     /// when they die, or for a generator that can be reached, which would end.
     pub fn abandoned_generator(&self, reachable: impl Fn(VarId) -> bool) -> Option<Option<frame::Site>> {

@@ -220,9 +220,12 @@ impl<'py> Executor<'py> {
         }
         let class = self.objects.add(ty.as_any());
         if object.is_instance_of::<PyBaseException>() {
+            // It leads to frames, and their variables to anything.
+            self.note_passing(tracker);
             return ExceptionVar { class, object: Some(id), state: Rc::default() }.into();
         }
-        if self.is_passing_object(object, tracker) {
+        let leads_to_frames = object.is_instance_of::<PyTraceback>() || object.is_instance_of::<PyFrame>();
+        if leads_to_frames || self.is_passing_object(object, tracker) {
             self.note_passing(tracker);
         }
         let (pinned, of_program) = (self.is_under_constant(tracker), facts::is_heap_type(&ty));

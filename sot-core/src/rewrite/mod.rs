@@ -143,6 +143,10 @@ pub fn rewrite(
         let stop = Stop::brk(Reason::OpaqueCall, "an iterator of C that lives on");
         return Err(Refused::Stopped { stop, unkept: made });
     }
+    if let Some(made) = captured.kept_by_traceback(&carried) {
+        let stop = Stop::fallback(Reason::Generator, "its clean-up runs when a traceback's frame dies");
+        return Err(Refused::Stopped { stop, unkept: made });
+    }
     let outputs = uses.graph_outputs(captured);
     let graph = finish_graph(py, captured, builder, &outputs)?;
     let lifetimes = Lifetimes::plan(captured, &plan, head.arguments.len());

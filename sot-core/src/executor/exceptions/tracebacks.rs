@@ -211,7 +211,8 @@ impl Executor<'_> {
             let written = written_from(&frame.unit.code, frame.ip);
             let live = frame.unit.liveness().live_before(frame.ip);
             let left_out = |var: VarId, written: bool, read: bool| {
-                matches!(self.var(var).kind, VarKind::Generator(_))
+                // One that the capture made goes on in another form.
+                matches!(self.var(var).kind, VarKind::Generator(_)) && !self.found_outside(var)
                     || written && (self.may_be_seen_to_die(var) || self.may_be_filled(var, read))
                     || self.holds_exception(var)
             };
