@@ -273,6 +273,7 @@ fn attempt(
     if captured.names_anew {
         return Err(names_anew(&captured));
     }
+    captured.leave_clocks_in_between();
     if !captured.relied_on.is_empty() {
         return Err(Failed::ReliesOn { sites: captured.relied_on, steps: captured.steps });
     }
@@ -292,6 +293,9 @@ fn attempt(
     }
     captured.exchanged.clone_from(&found.rewritten);
     captured.settle_guards(py);
+    if !captured.relied_on.is_empty() {
+        return Err(Failed::ReliesOn { sites: captured.relied_on, steps: captured.steps });
+    }
     if captured.names_anew {
         return Err(names_anew(&captured));
     }

@@ -22,6 +22,7 @@ pub mod called_by_code;
 pub mod capture;
 pub mod capture_all;
 pub mod captured;
+mod clocks;
 pub mod code_unit;
 pub mod control;
 #[expect(unsafe_code, reason = "the one door to CPython: all unsafe code of the project is in this module")]

@@ -62,6 +62,18 @@ pub(crate) struct Drawn {
     pub(crate) outcomes: Option<u64>,
 }
 
+/// A clock that new code asks ([`crate::clocks`]).
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    /// The path of what it says.
+    pub(crate) said: TrackerId,
+    pub(crate) function: ObjectId,
+    /// The call.
+    pub(crate) site: frame::Site,
+    /// So many statements of the graph come before it.
+    pub(crate) behind: usize,
+}
+
 /// A check of the backend, kept for the guard that names it by number.
 pub struct CapturedCheck {
     pub check: Arc<dyn TensorCheck>,
@@ -136,6 +148,8 @@ pub struct Captured {
     pub(crate) is_plain_by_nature: bool,
     /// Numbers that are drawn, and the calls that draw them.
     pub(crate) draws: HashMap<TrackerId, Drawn>,
+    /// In program order.
+    pub(crate) clocks: Vec<Clock>,
     /// What was decided by such numbers, and the ways that there are to go on.
     decided: (Vec<TrackerId>, u64),
     /// The generators of bits below the streams that were drawn from, with the stream: two streams may share one.
@@ -212,6 +226,7 @@ impl Default for Captured {
             failed: None,
             is_plain_by_nature: false,
             draws: HashMap::new(),
+            clocks: Vec::new(),
             decided: (Vec::new(), 1),
             drawn_from: Vec::new(),
             relied_on: Vec::new(),
@@ -372,6 +387,9 @@ impl Captured {
             return;
         }
         self.note_if_anew(tracker, &check);
+        if self.is_said(tracker) {
+            return self.note_if_said(tracker, &check);
+        }
         self.note_if_drawn(tracker, &check);
         let origin = self.shown_frame().map(|frame| Origin {
             file: frame.unit.file.clone(),
@@ -402,6 +420,47 @@ impl Captured {
             }
             None => self.relied_on.extend(drawn.iter().map(|drawn| drawn.site)),
         }
+    }
+
+    /// Guards never ask what a clock says: one that needs no guard is left out, else the clock runs as Python.
+    fn note_if_said(&mut self, tracker: TrackerId, check: &Check) {
+        if matches!(check, Check::TypeIs(_)) && self.is_of_one_type(tracker) {
+            return;
+        }
+        let path = self.trackers.path(tracker);
+        let said = self.clocks.iter().filter(|clock| path.contains(&clock.said));
+        self.relied_on.extend(said.map(|clock| clock.site));
+    }
+
+    /// Whether what is computed of clocks is there whatever they say, and of the type that it has now.
+    fn is_of_one_type(&self, tracker: TrackerId) -> bool {
+        use Arithmetic::*;
+        let Tracker::Arithmetic { op, left, right } = *self.trackers.get(tracker) else { return true };
+        let is_constant = |at: TrackerId| self.trackers.get(at).is_constant();
+        let divides = matches!(op, TrueDivide | FloorDivide | Remainder | RoundTo | Format);
+        let known = matches!(op, Add | Subtract | Multiply | Int | Float | Round | Str | Repr) || divides;
+        let fits = |at: TrackerId| is_constant(at) || self.is_said(at);
+        known && fits(left) && right.is_none_or(|right| if divides { is_constant(right) } else { fits(right) })
+    }
+
+    /// Clocks that are asked between two statements of the graph run as Python.
+    pub(crate) fn leave_clocks_in_between(&mut self) {
+        let all = self.graph.statements.len();
+        let between = self.clocks.iter().filter(|clock| clock.behind > 0 && clock.behind < all);
+        self.relied_on.extend(between.map(|clock| clock.site));
+    }
+
+    fn is_said(&self, tracker: TrackerId) -> bool {
+        self.is_said_by_clock(tracker, false) || self.is_said_by_clock(tracker, true)
+    }
+
+    /// Whether a path starts at a clock, at one that is asked behind the graph if it is `behind`.
+    pub(crate) fn is_said_by_clock(&self, tracker: TrackerId, behind: bool) -> bool {
+        if self.clocks.iter().all(|clock| (clock.behind > 0) != behind) {
+            return false;
+        }
+        let path = self.trackers.path(tracker);
+        self.clocks.iter().any(|clock| (clock.behind > 0) == behind && path.contains(&clock.said))
     }
 
     // ----- frames

@@ -174,7 +174,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    fn drawn_at(&mut self, at: TrackerId, number: &Bound<'py, PyAny>, drawn: Drawn) -> VarId {
+    pub(super) fn drawn_at(&mut self, at: TrackerId, number: &Bound<'py, PyAny>, drawn: Drawn) -> VarId {
         let object = self.objects.add(number);
         let var = self.add_var(ConstantVar { object }.into(), at);
         self.learn(var).looked = true;

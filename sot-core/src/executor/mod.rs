@@ -33,6 +33,7 @@ mod calls;
 mod class_methods;
 mod class_writes;
 mod classes;
+mod clocks;
 mod codecs;
 mod collected;
 mod compared;

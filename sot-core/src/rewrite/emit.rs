@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString, PyTuple, PyType};
 use sot_opcodes::{Code, CodeBuilder, ConstId, Local, Location, Op, Signature};
 use sot_sir::Symbol;
-use sot_tracker::ObjectId;
+use sot_tracker::{ObjectId, TrackerId};
 use std::sync::Arc;
 
 /// Values inside values that are built; the interpreter's stack holds them all.
@@ -33,6 +33,8 @@ pub(super) struct Emitter<'a, 'py> {
     /// Variables whose value is in a local of the new code.
     pub(super) temps: HashMap<VarId, Local>,
     pub(super) outputs: HashMap<u32, Local>,
+    /// What clocks have said, by its path.
+    pub(super) said: HashMap<TrackerId, Local>,
     uses: Uses,
     pub(super) building: HashSet<VarId>,
     /// Containers on a way back to themselves: they are built empty.
@@ -87,6 +89,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             const_ids: HashMap::new(),
             temps: HashMap::new(),
             outputs: HashMap::new(),
+            said: HashMap::new(),
             rings: uses::rings(captured, &uses),
             to_fill: Vec::new(),
             uses,
@@ -583,6 +586,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// Load what paths lead to before anything changes.
     pub(super) fn prologue(&mut self) -> Result<(), Stop> {
+        self.ask_clocks(false)?;
         let mut wanted: Vec<VarId> = self.uses.order().to_vec();
         wanted.extend(self.captured.graph.all_inputs().map(|i| i.var));
         for var in wanted {
@@ -591,11 +595,23 @@ impl<'a, 'py> Emitter<'a, 'py> {
                 continue;
             }
             let tracker = self.captured.var(var).tracker;
-            if self.captured.trackers.get(tracker).is_slot() {
+            if self.captured.trackers.get(tracker).is_slot() || self.captured.is_said_by_clock(tracker, true) {
                 continue;
             }
             self.push_path(tracker)?;
             self.remember(var);
+        }
+        Ok(())
+    }
+
+    /// Keep what the clocks say that the program asks before the graph, or behind it.
+    pub(super) fn ask_clocks(&mut self, behind: bool) -> Result<(), Stop> {
+        for clock in self.captured.clocks.iter().filter(|clock| (clock.behind > 0) == behind) {
+            self.push_callable(clock.function);
+            self.call(0);
+            let said = self.new_temp();
+            self.store(said);
+            self.said.insert(clock.said, said);
         }
         Ok(())
     }

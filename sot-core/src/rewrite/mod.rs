@@ -211,6 +211,7 @@ fn emit_all(
     if let Some(graph) = graph {
         em.call_graph(graph, outputs)?;
     }
+    em.ask_clocks(true)?;
     let quiet = em.position();
     em.pass_exceptions()?;
     em.replay_journal()?;

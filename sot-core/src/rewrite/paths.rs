@@ -14,6 +14,10 @@ use sot_tracker::{Access, Arithmetic, Tracker, TrackerId};
 impl Emitter<'_, '_> {
     /// Push the value that a path leads to.
     pub(super) fn push_path(&mut self, tracker: TrackerId) -> Result<(), Stop> {
+        if let Some(said) = self.said.get(&tracker) {
+            self.load(*said);
+            return Ok(());
+        }
         match self.captured.trackers.get(tracker).clone() {
             Tracker::Root(access) => self.push_root(&access),
             Tracker::Step { base, access } => self.push_step(base, &access),

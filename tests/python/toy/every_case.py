@@ -32,6 +32,7 @@ from capture_cases import (  # noqa: F401
     class_statements,
     class_writes,
     classes_on_entries,
+    clocks,
     classes_on_bases,
     classes_told_of,
     classes,
