@@ -22,8 +22,12 @@ impl<'py> Executor<'py> {
         if first == second {
             return;
         }
-        let by_identity =
-            self.var(var).kind.pinned().is_some() || self.is_under_constant(first) || self.is_under_constant(second);
+        // What is in a slot, too, may be another object at the next call, and must not be held until then.
+        // A class is told from those that the same code makes.
+        let pinned = self.var(var).kind.pinned().is_some();
+        let under = [first, second].map(|at| self.is_under_constant(at));
+        let is_class = matches!(self.var(var).kind, VarKind::Class(_));
+        let by_identity = pinned || under == [true; 2] || is_class && under.contains(&true);
         if !by_identity && self.has_path(first) && self.has_path(second) {
             self.guard(second, Check::SameAs(first));
             return;

@@ -116,6 +116,7 @@ from capture_cases import (  # noqa: F401
     repeated_in_place,
     reversed_by_index,
     sets_that_were_emptied,
+    kept_beside_slots,
     put_off_by_tracebacks,
     iterators_at_their_end,
     iterators_that_ended,

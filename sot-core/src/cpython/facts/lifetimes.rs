@@ -16,6 +16,9 @@ use std::collections::VecDeque;
 /// Objects that are looked at, one inside the other, before the answer is no.
 const LOOKS: usize = 64;
 
+/// Functions that are looked at inside a function that keeps them.
+const FUNCTIONS_IN_FUNCTIONS: usize = 3;
+
 /// As [`LOOKS`], where exceptions, tracebacks and frames hold them; more of these may hold anything.
 const LOOKS_AT_TRACEBACKS: usize = 20_000;
 
@@ -38,13 +41,32 @@ fn may_call_back(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Whether the program could see the death of this very object: it has a finalizer, or somebody refers to it weakly. Objects
-/// that are alive anyway, as modules, classes and functions, are not asked. A function of C that no module has is known by itself
-/// alone, and may be referred to weakly later.
+/// that are alive anyway, as modules, classes and functions, are not asked, but for functions that keep what could be seen to die.
+/// A function of C that no module has is known by itself alone, and may be referred to weakly later.
 pub fn own_death_is_seen(object: &Bound<'_, PyAny>) -> bool {
+    if super::is_function(object) {
+        return keeps_what_is_seen_to_die(object, FUNCTIONS_IN_FUNCTIONS);
+    }
     if let Ok(function) = object.cast::<PyCFunction>() {
         return !is_of_module(function);
     }
     !is_lasting(object) && (has_finalizer(object) || is_weakly_referenced(object))
+}
+
+/// Whether a function has such a thing in its closure, its defaults or its attributes.
+fn keeps_what_is_seen_to_die(function: &Bound<'_, PyAny>, levels: usize) -> bool {
+    let parts = ["__closure__", "__defaults__", "__kwdefaults__", "__dict__"];
+    let parts = parts.into_iter().filter_map(|part| function.getattr(part).ok()).filter(|part| !part.is_none());
+    parts.flat_map(|part| referents(&part).collect::<Vec<_>>()).any(|kept| {
+        let kept = match super::is_cell(&kept) {
+            true => kept.getattr(intern!(kept.py(), "cell_contents")).ok(),
+            false => Some(kept),
+        };
+        kept.is_some_and(|kept| match super::is_function(&kept) {
+            true => levels > 0 && keeps_what_is_seen_to_die(&kept, levels - 1),
+            false => !is_lasting(&kept) && death_is_seen(&kept),
+        })
+    })
 }
 
 fn is_lasting(object: &Bound<'_, PyAny>) -> bool {
