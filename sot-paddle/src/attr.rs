@@ -180,6 +180,15 @@ pub(crate) fn flows(name: &str, requires_grad: bool) -> Option<bool> {
     }
 }
 
+/// What an attribute gives that is a fact about parameters.
+pub(crate) fn of_parameter(name: &str, requires_grad: bool) -> Option<bool> {
+    match name {
+        "is_leaf" | "persistable" => Some(true),
+        "trainable" => Some(requires_grad),
+        _ => flows(name, requires_grad),
+    }
+}
+
 /// Whether C gives an attribute to tensors of this class.
 pub(crate) fn is_of_c(handles: &Handles, class: &Bound<'_, PyType>, name: &str) -> bool {
     let own = in_class(handles.tensor.bind(class.py()), name);

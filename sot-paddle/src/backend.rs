@@ -6,7 +6,7 @@ use crate::classify::Classifier;
 use crate::compare;
 use crate::handles::Handles;
 use crate::hooks;
-use crate::{ambient, amp, control, default_dtype, fold, layers, meta, modes, tensor_check};
+use crate::{ambient, amp, control, default_dtype, fold, layers, meta, modes, parameters_made, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
@@ -209,6 +209,14 @@ impl Backend for PaddleBackend {
     fn takes_extents(&self, _py: Python<'_>, kind: CallKind, name: &str, at: Given<'_>) -> bool {
         let name = crate::names::bare(name);
         kind != CallKind::Layer && (EXTENTS.contains(&name) || is_in(SHAPES, name, at))
+    }
+
+    fn takes_at_run_time(&self, kind: CallKind, name: &str, at: Given<'_>) -> bool {
+        parameters_made::takes_at_run_time(kind, name, at)
+    }
+
+    fn stands_in_for<'py>(&self, function: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        self.handles.parameters.as_ref()?.stands_in_for(function)
     }
 
     fn borrows_memory(&self, name: &str) -> bool {

@@ -16,6 +16,7 @@ use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::meta::Meta;
 use crate::modes::{GRAD, Recording, Set};
+use crate::parameters_made::{self, Made};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
@@ -106,6 +107,7 @@ impl PaddleBuilder {
                 writes: false,
                 acts: false,
                 kept: HashMap::new(),
+                made: HashMap::new(),
                 leaves: HashSet::new(),
                 is_backward_done: false,
                 gradients_set: HashMap::new(),
@@ -328,6 +330,8 @@ impl PaddleBuilder {
         tensor.setattr(intern!(py, "stop_gradient"), !flows)?;
         if let Some(input) = self.grown.input_index(value_id(tensor)?) {
             self.grown.inputs[input].meta.requires_grad = flows;
+        } else if let Some(made) = self.grown.made.get_mut(&value_id(tensor)?) {
+            made.meta.requires_grad = flows;
         } else if flows {
             self.grown.leaves.insert(value_id(tensor)?);
         }
@@ -396,6 +400,10 @@ impl PaddleBuilder {
             Some(source) => {
                 let is_own = attr::is_of_c(handles, &source.tensor.bind(py).get_type(), name);
                 Ok(is_own.then(|| source.meta.clone()))
+            }
+            None if self.grown.made.contains_key(&value_id(value)?) => {
+                let is_own = attr::is_of_c(handles, handles.parameter.bind(py), name);
+                Ok(self.grown.known_meta(value_id(value)?).filter(|_| is_own).cloned())
             }
             None if self.grown.leaves.contains(&value_id(value)?) => {
                 let is_own = attr::is_of_c(handles, handles.tensor.bind(py), name);
@@ -487,6 +495,23 @@ impl PaddleBuilder {
         self.grown.acts = true;
         self.acts = acts;
         Ok(py.None().into_bound(py))
+    }
+
+    /// A parameter that the program makes: only replays do.
+    fn make_parameter<'py>(&mut self, op: &OpCall<'_, 'py>) -> Result<Bound<'py, PyAny>, BuildError> {
+        let py = op.args.py();
+        let fail = |e: PyErr| rejected(py, op.name, e);
+        let handles = self.grown.handles.clone();
+        let makes = handles.parameters.as_ref().ok_or_else(|| refuse(Reason::FrameworkFunction, op.name))?;
+        let told = makes.told(op).map_err(fail)?;
+        let _building = self.mode.building(py).map_err(fail)?;
+        let value = parameters_made::value(&handles, self.grown.made.len(), &told).map_err(fail)?;
+        value.setattr(intern!(py, "stop_gradient"), self.recording.stops(told.trainable)).map_err(fail)?;
+        let meta = meta::of_value(&value, &self.grown.place, Some(told.trainable)).map_err(fail)?;
+        let id = value_id(&value).map_err(fail)?;
+        self.grown.made.insert(id, Made { value: value.clone().unbind(), meta });
+        self.grown.draws = true;
+        Ok(value)
     }
 
     fn run_call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
@@ -611,6 +636,9 @@ impl GraphBuilder for PaddleBuilder {
 
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
         self.acts = Acts::Nothing;
+        if parameters_made::makes_one(&self.grown.handles, op) {
+            return self.make_parameter(op);
+        }
         let plain = arguments::with_plain_numbers(&self.grown, op).map_err(|e| rejected(op.args.py(), op.name, e))?;
         let op = &match &plain {
             Some(args) => OpCall { args, ..*op },
@@ -671,6 +699,12 @@ impl GraphBuilder for PaddleBuilder {
             let set = value_id(value).ok().and_then(|id| self.grown.gradients_set.get(&id));
             let is_there = *set.unwrap_or(&self.grown.is_backward_done);
             return Ok(Attr::Kept { expected: (is_there && meta.requires_grad).then(|| meta.into()) });
+        }
+        let made = value_id(value).ok().and_then(|id| self.grown.made.get(&id));
+        if let Some(made) = made
+            && let Some(answer) = attr::of_parameter(name, made.meta.requires_grad)
+        {
+            return Ok(Attr::Constant(PyBool::new(py, answer).to_owned().into_any()));
         }
         if let Some(kept) = value_id(value).ok().and_then(|id| self.grown.kept.get(&id))
             && let Some(flows) = attr::flows(name, kept.requires_grad)
@@ -737,6 +771,11 @@ impl GraphBuilder for PaddleBuilder {
 
     fn set_flag(&mut self, tensor: &Bound<'_, PyAny>, name: &str, on: bool) -> Result<(), BuildError> {
         self.flows_to(tensor, !on).map_err(|e| rejected(tensor.py(), name, e))
+    }
+
+    fn class_of<'py>(&self, value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        let is_made = self.grown.made.contains_key(&value_id(value).ok()?);
+        is_made.then(|| self.grown.handles.parameter.bind(value.py()).clone().into_any())
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {

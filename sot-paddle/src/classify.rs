@@ -124,6 +124,15 @@ fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
     let (Some(module), Some(name)) = (text(obj, intern!(py, "__module__")), text(obj, intern!(py, "__name__"))) else {
         return Kind::Unknown;
     };
+    if let Some(made) = &handles.parameters {
+        match obj {
+            obj if made.is_operation(obj) => return Kind::Api,
+            obj if made.is_refusal(obj) => {
+                return Kind::Break(Why::new(Reason::FrameworkFunction, "a parameter that only eager makes"));
+            }
+            _ => {}
+        }
+    }
     if is_not_to_static(obj) {
         return Kind::Break(Why::new(Reason::Disabled, name));
     }

@@ -2,6 +2,7 @@
 
 use crate::handles::{Handles, value_id};
 use crate::meta::Meta;
+use crate::parameters_made::AllMade;
 use hashbrown::{HashMap, HashSet};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -56,6 +57,8 @@ pub(crate) struct Grown {
     pub(crate) acts: bool,
     /// What it reads of what Paddle keeps beside tensors, by identity of the symbolic value.
     pub(crate) kept: HashMap<i64, Meta>,
+    /// Parameters that it makes.
+    pub(crate) made: AllMade,
     /// Computed values to which the program lets gradients flow.
     pub(crate) leaves: HashSet<i64>,
     /// Whether a backward pass has given leaves gradients that no optimizer has cleared since.
@@ -87,7 +90,10 @@ impl Grown {
 
     /// What a value is like that the program does not compute, as eager knows better.
     pub(crate) fn known_meta(&self, id: i64) -> Option<&Meta> {
-        self.input_index(id).map(|input| &self.inputs[input].meta).or_else(|| self.kept.get(&id))
+        self.input_index(id)
+            .map(|input| &self.inputs[input].meta)
+            .or_else(|| self.kept.get(&id))
+            .or_else(|| self.made.get(&id).map(|made| &made.meta))
     }
 
     /// The input that a value is, if it is one.

@@ -5,6 +5,7 @@
 
 use crate::amp_accessors::Accessors;
 use crate::number_parameters::NumberParameters;
+use crate::parameters_made::MakesParameters;
 use crate::releases;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -57,6 +58,8 @@ pub(crate) struct Handles {
     pub(crate) set_has_grad: Py<PyAny>,
     grad_flag: PyOnceLock<Option<ThreadFlag>>,
     pub(crate) number_parameters: NumberParameters,
+    /// What makes parameters, where this release makes them as those that are known.
+    pub(crate) parameters: Option<MakesParameters>,
     /// What reads and writes the state of amp, where it is as in the releases that are known.
     pub(crate) amp: Option<Accessors>,
     /// The stack of the program that is shown to Paddle while it builds.
@@ -93,6 +96,7 @@ impl Handles {
             set_has_grad: core.getattr("_set_has_grad")?.unbind(),
             grad_flag: PyOnceLock::new(),
             number_parameters: NumberParameters::default(),
+            parameters: MakesParameters::find(py).ok(),
             amp: Accessors::find(&core).ok(),
             stack: PyList::empty(py).unbind(),
             paddle: paddle.unbind(),

@@ -126,6 +126,14 @@ impl Backend for LazyPaddle {
         self.get(py).is_ok_and(|b| b.takes_number(py, kind, name, at))
     }
 
+    fn takes_at_run_time(&self, kind: CallKind, name: &str, at: Given<'_>) -> bool {
+        crate::parameters_made::takes_at_run_time(kind, name, at)
+    }
+
+    fn stands_in_for<'py>(&self, function: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        self.get(function.py()).ok()?.stands_in_for(function)
+    }
+
     fn borrows_memory(&self, name: &str) -> bool {
         crate::names::borrows_memory(name)
     }

@@ -5,7 +5,7 @@
 //! - what is guarded: [`meta`], [`tensor_check`], [`ambient`]; what captured code may change of the latter: [`modes`], [`amp`],
 //!   [`default_dtype`];
 //! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`],
-//!   [`number_parameters`];
+//!   [`number_parameters`], [`parameters_made`];
 //! - closing a graph: [`prune`], [`exact`], [`not_run`], [`program`];
 //! - running it: [`run_program`];
 //! - what differs between releases of Paddle: [`releases`];
@@ -49,6 +49,7 @@ mod modes;
 mod names;
 mod not_run;
 mod number_parameters;
+mod parameters_made;
 #[cfg(feature = "test-hooks")]
 pub mod probe;
 mod program;

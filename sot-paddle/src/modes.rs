@@ -71,6 +71,11 @@ impl Recording {
             for source in grown.inputs.iter().chain(&grown.params) {
                 source.value.bind(py).setattr(intern!(py, "stop_gradient"), !source.meta.requires_grad)?;
             }
+            let mut made: Vec<_> = grown.made.iter().collect();
+            made.sort_by_key(|(id, _)| **id);
+            for (_, made) in made {
+                made.value.bind(py).setattr(intern!(py, "stop_gradient"), !made.meta.requires_grad)?;
+            }
         }
         Ok(())
     }

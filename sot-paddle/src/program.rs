@@ -110,6 +110,7 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         }
         None if is_shaped_by_number(py, grown, &reads)? => Some("a number of the program is an extent".to_owned()),
         None if grown.acts => Some("a backward pass, or what an optimizer does, is part of it".to_owned()),
+        None if !grown.made.is_empty() => Some("a parameter is made".to_owned()),
         None if grown.writes => Some("a tensor is written in place".to_owned()),
         None if grown.asks => Some("it asks for gradients, which eager's own nodes give".to_owned()),
         None if grown.rounds.is_some() => grown.rounds.clone(),

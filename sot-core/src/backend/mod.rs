@@ -380,6 +380,10 @@ pub trait GraphBuilder {
     fn set_flag(&mut self, _tensor: &Bound<'_, PyAny>, name: &str, _on: bool) -> Result<(), BuildError> {
         Err(BuildError::new(Why::new(Reason::TensorAttribute, name)))
     }
+    /// The class of the tensor that a symbolic value stands for, if it is another one than [`Backend::tensor_class`].
+    fn class_of<'py>(&self, _value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        None
+    }
     /// Whether an object is a symbolic value of this builder.
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool;
     /// Meta data of a symbolic value.
@@ -545,6 +549,16 @@ pub trait Backend: Send + Sync + 'static {
     /// [`GraphBuilder::extent`] may stand: with the same result as the number, to the last bit.
     fn takes_extents(&self, _py: Python<'_>, _kind: CallKind, _name: &str, _at: Given<'_>) -> bool {
         false
+    }
+    /// Whether an argument of an operation decides nothing that is known of its result, and may be an object that was there before, or a text
+    /// that varies: it is passed at run time then.
+    fn takes_at_run_time(&self, _kind: CallKind, _name: &str, _at: Given<'_>) -> bool {
+        false
+    }
+    /// The function of Python that is simulated where one of the framework's is called: it does the same by operations that graphs have, or
+    /// breaks.
+    fn stands_in_for<'py>(&self, _function: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        None
     }
     /// Whether what a method of tensors of this name gives uses the memory of the tensor without holding it.
     fn borrows_memory(&self, _name: &str) -> bool {

@@ -15,13 +15,16 @@ use sot_opcodes::Op;
 use std::rc::Rc;
 
 registries! {
-    /// Classes whose constructors the framework has written, and that have broken, by their addresses: there is no use in simulating them
-    /// again. Those that a program has written may break by what they are given.
-    BROKEN: HashMap<usize, ()> = "classes of the framework that are made eagerly";
+    /// Classes whose constructors the framework has written, and how often they have broken, by their addresses: after a few times there is no
+    /// use in simulating them again. Those that a program has written may break by what they are given.
+    BROKEN: HashMap<usize, u32> = "classes of the framework that are made eagerly";
 }
 
 /// So many of them are remembered.
 const MOST_BROKEN: usize = 1024;
+
+/// So often one may break by what it is given.
+const MOST_BREAKS: u32 = 4;
 
 /// A function of the framework that has refused a call, by its address, and why.
 pub(super) type RefusedCall = (usize, Why);
@@ -79,7 +82,7 @@ impl<'py> Executor<'py> {
         args: &Args,
         why: Why,
     ) -> Result<Called, Stop> {
-        if BROKEN.lock().contains_key(&(class.as_ptr() as usize)) {
+        if BROKEN.lock().get(&(class.as_ptr() as usize)).is_some_and(|breaks| *breaks >= MOST_BREAKS) {
             return Err(Stop::Break(why));
         }
         let before = self.frames.len();
@@ -102,7 +105,7 @@ impl<'py> Executor<'py> {
                 if broken.len() >= MOST_BROKEN {
                     broken.clear();
                 }
-                broken.insert(self.objects.get_ref(self.py, *class).as_ptr() as usize, ());
+                *broken.entry(self.objects.get_ref(self.py, *class).as_ptr() as usize).or_default() += 1;
             }
             outermost = outermost.or_else(|| Some((self.call_below(first)?, why.clone())));
         }

@@ -151,6 +151,10 @@ impl<'py> Executor<'py> {
         let positional = args.positional.iter().enumerate().map(|(at, arg)| (Given::At(at), arg));
         let named = args.keywords.iter().map(|(name, arg)| (Given::Named(name), arg));
         for (at, arg) in positional.chain(named) {
+            if self.is_varying(*arg) && self.backend.takes_at_run_time(kind, name, at) {
+                taken.push(*arg);
+                continue;
+            }
             if !self.backend.takes_number(self.py, kind, name, at) {
                 elsewhere.push(*arg);
                 continue;
@@ -179,6 +183,20 @@ impl<'py> Executor<'py> {
         }
         taken.retain(|arg| !elsewhere.contains(arg));
         taken
+    }
+
+    /// The arguments of an operation that are objects from before, and that it is given when it runs.
+    fn objects_given(&mut self, kind: CallKind, name: &str, args: &Args) -> Result<SmallVec<[VarId; 2]>, Stop> {
+        let mut given = SmallVec::new();
+        for (at, arg) in args.positional.iter().enumerate() {
+            if self.backend.takes_at_run_time(kind, name, Given::At(at))
+                && matches!(self.look(*arg)?, VarKind::Instance(_))
+                && self.known_object(*arg).is_some()
+            {
+                given.push(*arg);
+            }
+        }
+        Ok(given)
     }
 
     /// The items of a tuple or list that was made or looked at (`x[:, n]`).
@@ -212,7 +230,12 @@ impl<'py> Executor<'py> {
         args: &Args,
     ) -> Result<VarId, Stop> {
         let before = (std::mem::replace(&mut self.takes_extents, false), std::mem::take(&mut self.takes_numbers));
+        let objects = self.objects_given(kind, name, args)?;
+        let others = (!objects.is_empty()).then(|| std::mem::replace(&mut self.objects_taken, objects));
         let recorded = self.record_call_of(kind, name, callee, args);
+        if let Some(others) = others {
+            self.objects_taken = others;
+        }
         (self.takes_extents, self.takes_numbers) = before;
         recorded
     }

@@ -45,7 +45,13 @@ impl Operations for TensorVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         match self.source {
             TensorSource::Object(object) => Ok(ex.objects.get_ref(ex.py, object).get_type().into_any()),
-            TensorSource::Computed { .. } => ex.backend.tensor_class(ex.py).map_err(|e| ex.internal(&e)),
+            TensorSource::Computed { value, .. } => {
+                let value = ex.objects.get(ex.py, value);
+                if let Some(class) = ex.builder.as_ref().and_then(|builder| builder.class_of(&value)) {
+                    return Ok(class);
+                }
+                ex.backend.tensor_class(ex.py).map_err(|e| ex.internal(&e))
+            }
         }
     }
 

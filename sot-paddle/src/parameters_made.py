@@ -1,0 +1,78 @@
+# Parameters that a captured function makes: what stands for the framework's own function while that is simulated, the operation that a
+# graph records instead, and what is known of its result. `parameters_made.rs` says what is kept.
+
+
+def create_parameter(self, attr, shape, dtype=None, is_bias=False, default_initializer=None, stop_gradient=False, type=None, device=None):
+    if stop_gradient is not False or type is not None or device is not None or class_of(self) not in HELPERS:
+        refused()
+    if LAZY._state or INITIALIZERS._global_weight_initializer_ is not None or INITIALIZERS._global_bias_initializer_ is not None:
+        refused()
+    attr = ParamAttr._to_attr(attr)
+    if not attr:
+        return None
+    if class_of(attr) is not ParamAttr or attr.regularizer is not None:
+        refused()
+    if not dtype:
+        dtype = get_default_dtype()
+    said = (attr.name, described(attr.initializer), attr.learning_rate, attr.trainable, attr.do_model_average, attr.need_clip)
+    names = (NAMES.generator, NAMES.dygraph_parameter_name_checker)
+    return parameter(names[0], names[1], self.name, said, shape, dtype, is_bias, described(default_initializer))
+
+
+def described(initializer):
+    if initializer is None:
+        return None
+    if class_of(initializer) not in SIMPLE:
+        refused()
+    return (class_of(initializer).__name__, tuple(initializer.__dict__.items()))
+
+
+def refused():
+    raise NotImplementedError("only eager makes such a parameter")
+
+
+def made_initializer(description):
+    if description is None:
+        return None
+    made = object.__new__(BY_NAME[description[0]])
+    made.__dict__.update(description[1])
+    return made
+
+
+def parameter(generator, checker, name, said, shape, dtype, is_bias, default_initializer):
+    if NAMES.generator is not generator or NAMES.dygraph_parameter_name_checker is not checker or default_main_program().random_seed != 0:
+        raise RuntimeError("names of parameters are made otherwise by now")
+    attr = ParamAttr(said[0], made_initializer(said[1]), said[2], None, said[3], said[4], said[5])
+    log, ids, used = LOGS.get(get_ident()), generator.ids, checker._name_set
+    if log is not None:
+        key = ".".join([name, "b" if is_bias else "w"])
+        full_name = said[0] or generator.prefix + "_".join([key, str(ids.get(key, 0))])
+        before = [(counted, ids.get(counted)) for counted in (key, "_eager_param_base")]
+        log.append((ids, before, used, None if full_name in used else full_name))
+    return CREATE(Helper(name, name), attr, shape, dtype, is_bias, made_initializer(default_initializer))
+
+
+def begun():
+    log = LOGS[get_ident()] = []
+    return log
+
+
+def taken_back(log):
+    while log:
+        ids, before, used, name = log.pop()
+        for key, count in before:
+            if count is None:
+                ids.pop(key, None)
+            else:
+                ids[key] = count
+        used.discard(name)
+
+
+def told(generator, checker, name, said, shape, dtype, is_bias, default_initializer):
+    extents = [int(extent) for extent in shape if isinstance(extent, Integral) and extent >= 0]
+    for description in (said[1], default_initializer):
+        if description is not None and not all(isinstance(value, (bool, int, float, str, class_of(None))) for _, value in description[1]):
+            raise TypeError(description[0])
+    if len(extents) != len(shape) or class_of(is_bias) is not bool:
+        raise ValueError("a shape")
+    return extents, DTYPES[dtype], bool(said[3])
