@@ -42,11 +42,25 @@ pub(crate) fn is_its_own(optimizer: &Bound<'_, PyAny>) -> bool {
 const OF_OPERATIONS: &[&str] =
     &["paddle.amp.auto_cast", "paddle.amp.grad_scaler", "paddle.base.dygraph.base", "paddle.base.dygraph.tracer"];
 
+/// Modules of classes whose objects keep what they are made of: those that count names, and decorators.
+const UNCHANGED: &[&str] =
+    &["paddle.base.unique_name", "paddle.nn.initializer.lazy_init", "paddle.utils.decorator_utils"];
+
+/// Whether such an operation leaves the attributes of an object as they are. What they hold it may change.
+pub(crate) fn is_left_as_it_is(object: &Bound<'_, PyAny>) -> bool {
+    is_of_operations(object) || is_of_one(object, UNCHANGED)
+}
+
 /// Whether an object is one of these.
 pub(crate) fn is_of_operations(object: &Bound<'_, PyAny>) -> bool {
+    is_of_one(object, OF_OPERATIONS)
+}
+
+/// Whether the class of an object is of one of these modules.
+fn is_of_one(object: &Bound<'_, PyAny>, modules: &[&str]) -> bool {
     let module = object.get_type().getattr(intern!(object.py(), "__module__"));
     let module = module.ok().and_then(|module| module.cast_into_exact::<PyString>().ok());
-    module.is_some_and(|module| OF_OPERATIONS.iter().any(|known| module == *known))
+    module.is_some_and(|module| modules.iter().any(|known| module == *known))
 }
 
 /// Whether an attribute of a tensor is another one behind a backward pass or a step.

@@ -132,15 +132,18 @@ const PYTHON: &[(&str, &str)] = &[
     ("paddle.base.framework", "_current_expected_place_"),
     ("paddle.base.framework", "_dygraph_only_"),
     ("paddle.base.framework", "_non_static_only_"),
+    ("paddle.base.framework", "_global_flags"),
     ("paddle.base.framework", "name_scope"),
     ("paddle.base.framework", "name_struct"),
     ("paddle.base.unique_name", "generate"),
     ("paddle.device", "get_all_custom_device_type"),
     ("paddle.device", "get_all_device_type"),
+    ("paddle.device", "get_cudnn_version"),
     ("paddle.distributed.fleet.layers.mpu.random", "get_rng_state_tracker"),
     ("paddle.nn.utils.clip_grad_norm_", "clip_grad_norm_"),
     ("paddle.nn.utils.clip_grad_value_", "clip_grad_value_"),
     ("paddle.profiler.utils", "in_profiler_mode"),
+    ("paddle.tensor.creation", "create_parameter"),
     ("paddle.utils.decorator_utils", "get_legacy_reduce_and_size_average"),
 ];
 
@@ -153,7 +156,6 @@ const TO_HOST: &[&str] = &["item", "numpy", "tolist", "to_string", "set_printopt
 /// Exceptions from `API_MODULES`, with the reason.
 const EAGER: &[(&str, &str, &str)] = &[
     ("paddle.tensor.creation", "create_global_var", "it makes state"),
-    ("paddle.tensor.creation", "create_parameter", "it makes a parameter"),
     ("paddle.tensor.creation", "create_tensor", "it makes state"),
     ("paddle.tensor.creation", "set_", "it replaces the data of a tensor"),
     ("paddle.tensor.creation", "diag_embed", "its gradient differs"),

@@ -215,6 +215,10 @@ impl Backend for PaddleBackend {
         parameters_made::takes_at_run_time(kind, name, at)
     }
 
+    fn is_kept_apart(&self, class: &Bound<'_, PyAny>) -> bool {
+        self.handles.parameters.as_ref().is_some_and(|made| made.is_counter(class))
+    }
+
     fn stands_in_for<'py>(&self, function: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
         self.handles.parameters.as_ref()?.stands_in_for(function)
     }
@@ -254,7 +258,7 @@ impl Backend for PaddleBackend {
     fn is_changed_by_acts(&self, object: &Bound<'_, PyAny>, name: &str) -> bool {
         match self.classify(object) {
             Kind::Tensor => acting::is_changed(name),
-            _ => !acting::is_of_operations(object),
+            _ => !acting::is_left_as_it_is(object),
         }
     }
 
@@ -297,10 +301,15 @@ impl Backend for PaddleBackend {
         matches!(mode, modes::GRAD | default_dtype::DEFAULT)
     }
 
+    fn mode_of_item(&self, object: &Bound<'_, PyAny>, key: &str) -> Option<Mode> {
+        modes::of_item(&self.handles, object, key)
+    }
+
     fn mode<'py>(&self, py: Python<'py>, mode: Mode) -> PyResult<Bound<'py, PyAny>> {
         match mode {
             modes::GRAD => modes::grad(py, &self.handles),
             default_dtype::DEFAULT => default_dtype::read(py, &self.handles),
+            modes::NPU_FORMAT => modes::npu_format(py, &self.handles),
             _ => amp::read(py, &self.handles, mode),
         }
     }
@@ -309,6 +318,8 @@ impl Backend for PaddleBackend {
         match mode {
             modes::GRAD => modes::set_grad(&self.handles, value),
             default_dtype::DEFAULT => default_dtype::write(&self.handles, value),
+            // No captured code changes it.
+            modes::NPU_FORMAT => Ok(()),
             _ => amp::write(&self.handles, mode, value),
         }
     }
@@ -321,6 +332,7 @@ impl Backend for PaddleBackend {
     ) -> PyResult<bool> {
         match mode {
             modes::GRAD | default_dtype::DEFAULT => Ok(true),
+            modes::NPU_FORMAT => Ok(false),
             _ => amp::matters(py, &self.handles, mode, at),
         }
     }

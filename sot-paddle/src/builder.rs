@@ -16,11 +16,10 @@ use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::meta::Meta;
 use crate::modes::{GRAD, Recording, Set};
-use crate::parameters_made::{self, Made};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
-use crate::{exact, extents, flowing, inert, layers, meta, program};
+use crate::{exact, extents, flowing, inert, layers, meta, parameters_made, program};
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::{PyFloatingPointError, PyNotImplementedError};
 use pyo3::intern;
@@ -393,26 +392,6 @@ impl PaddleBuilder {
         Ok(())
     }
 
-    /// What a value is like that may be a leaf, which has a gradient of its own.
-    fn of_leaf(&self, value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Meta>> {
-        let (py, handles) = (value.py(), &self.grown.handles);
-        match self.input_behind(value) {
-            Some(source) => {
-                let is_own = attr::is_of_c(handles, &source.tensor.bind(py).get_type(), name);
-                Ok(is_own.then(|| source.meta.clone()))
-            }
-            None if self.grown.made.contains_key(&value_id(value)?) => {
-                let is_own = attr::is_of_c(handles, handles.parameter.bind(py), name);
-                Ok(self.grown.known_meta(value_id(value)?).filter(|_| is_own).cloned())
-            }
-            None if self.grown.leaves.contains(&value_id(value)?) => {
-                let is_own = attr::is_of_c(handles, handles.tensor.bind(py), name);
-                is_own.then(|| meta::of_value(value, &self.grown.place, None)).transpose()
-            }
-            None => Ok(None),
-        }
-    }
-
     /// Forget the program in Paddle's recorder and leave the mode.
     fn close(&mut self, py: Python<'_>) -> PyResult<()> {
         let forget = |map: &Py<PyDict>| {
@@ -497,21 +476,11 @@ impl PaddleBuilder {
         Ok(py.None().into_bound(py))
     }
 
-    /// A parameter that the program makes: only replays do.
+    /// A parameter that the program makes.
     fn make_parameter<'py>(&mut self, op: &OpCall<'_, 'py>) -> Result<Bound<'py, PyAny>, BuildError> {
-        let py = op.args.py();
-        let fail = |e: PyErr| rejected(py, op.name, e);
-        let handles = self.grown.handles.clone();
-        let makes = handles.parameters.as_ref().ok_or_else(|| refuse(Reason::FrameworkFunction, op.name))?;
-        let told = makes.told(op).map_err(fail)?;
-        let _building = self.mode.building(py).map_err(fail)?;
-        let value = parameters_made::value(&handles, self.grown.made.len(), &told).map_err(fail)?;
-        value.setattr(intern!(py, "stop_gradient"), self.recording.stops(told.trainable)).map_err(fail)?;
-        let meta = meta::of_value(&value, &self.grown.place, Some(told.trainable)).map_err(fail)?;
-        let id = value_id(&value).map_err(fail)?;
-        self.grown.made.insert(id, Made { value: value.clone().unbind(), meta });
-        self.grown.draws = true;
-        Ok(value)
+        let fail = |e: PyErr| rejected(op.args.py(), op.name, e);
+        let _building = self.mode.building(op.args.py()).map_err(fail)?;
+        parameters_made::grow(&mut self.grown, op, self.recording).map_err(fail)
     }
 
     fn run_call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
@@ -694,7 +663,7 @@ impl GraphBuilder for PaddleBuilder {
         }
         let own = self.input_behind(value);
         if acting::is_gradient(name)
-            && let Some(meta) = self.of_leaf(value, name).map_err(|e| rejected(py, name, e))?
+            && let Some(meta) = self.grown.of_leaf(value, name).map_err(|e| rejected(py, name, e))?
         {
             let set = value_id(value).ok().and_then(|id| self.grown.gradients_set.get(&id));
             let is_there = *set.unwrap_or(&self.grown.is_backward_done);

@@ -1,7 +1,8 @@
 //! A program as it has grown: what the builder adds to and the closing reads.
 
+use crate::attr;
 use crate::handles::{Handles, value_id};
-use crate::meta::Meta;
+use crate::meta::{self, Meta};
 use crate::parameters_made::AllMade;
 use hashbrown::{HashMap, HashSet};
 use pyo3::intern;
@@ -94,6 +95,26 @@ impl Grown {
             .map(|input| &self.inputs[input].meta)
             .or_else(|| self.kept.get(&id))
             .or_else(|| self.made.get(&id).map(|made| &made.meta))
+    }
+
+    /// What a value is like that may be a leaf, which has a gradient of its own.
+    pub(crate) fn of_leaf(&self, value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Meta>> {
+        let (py, handles) = (value.py(), &self.handles);
+        match self.input_index(value_id(value)?).map(|input| &self.inputs[input]) {
+            Some(source) => {
+                let is_own = attr::is_of_c(handles, &source.tensor.bind(py).get_type(), name);
+                Ok(is_own.then(|| source.meta.clone()))
+            }
+            None if self.made.contains_key(&value_id(value)?) => {
+                let is_own = attr::is_of_c(handles, handles.parameter.bind(py), name);
+                Ok(self.known_meta(value_id(value)?).filter(|_| is_own).cloned())
+            }
+            None if self.leaves.contains(&value_id(value)?) => {
+                let is_own = attr::is_of_c(handles, handles.tensor.bind(py), name);
+                is_own.then(|| meta::of_value(value, &self.place, None)).transpose()
+            }
+            None => Ok(None),
+        }
     }
 
     /// The input that a value is, if it is one.

@@ -122,6 +122,9 @@ pub(crate) fn attr_dicts(handles: &Handles, layer: &Bound<'_, PyAny>) -> &'stati
     }
 }
 
+/// What is loaded into a parameter that a layer is given, if there is anything.
+const LOADED: &[&str] = &["_loaddict_holder"];
+
 /// Where `Layer.__setattr__` puts a value of a class.
 pub(crate) fn store(
     handles: &Handles,
@@ -131,12 +134,15 @@ pub(crate) fn store(
     let py = layer.py();
     let class = class.cast::<PyType>()?;
     if class.is_subclass(handles.tensor.bind(py))? {
-        // A parameter may be loaded into.
-        let plain = class.is(handles.tensor.bind(py));
-        return Ok(plain.then_some(LayerStore::Dict { name: "_buffers", leaves_own: true, notes: BUFFER_NOTES }));
+        let (name, notes, empty): (_, &[_], &[_]) = match class {
+            class if class.is(handles.tensor.bind(py)) => ("_buffers", BUFFER_NOTES, &[]),
+            class if class.is(handles.parameter.bind(py)) => ("_parameters", &[], LOADED),
+            _ => return Ok(None),
+        };
+        return Ok(Some(LayerStore::Dict { name, leaves_own: true, notes, empty }));
     }
     if class.is_subclass(handles.layer.bind(py))? {
-        return Ok(Some(LayerStore::Dict { name: "_sub_layers", leaves_own: true, notes: &[] }));
+        return Ok(Some(LayerStore::Dict { name: "_sub_layers", leaves_own: true, notes: &[], empty: &[] }));
     }
     // What `paddle.jit.to_static` gives is told its name, and values of programs are kept in the dicts.
     let known = |module: &str, name: &str| imported(py, module).and_then(|module| module.getattr(name).ok());

@@ -130,6 +130,10 @@ impl Backend for LazyPaddle {
         crate::parameters_made::takes_at_run_time(kind, name, at)
     }
 
+    fn is_kept_apart(&self, class: &Bound<'_, PyAny>) -> bool {
+        self.get(class.py()).is_ok_and(|backend| backend.is_kept_apart(class))
+    }
+
     fn stands_in_for<'py>(&self, function: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
         self.get(function.py()).ok()?.stands_in_for(function)
     }
@@ -199,6 +203,10 @@ impl Backend for LazyPaddle {
 
     fn is_mode_ambient(&self, mode: Mode) -> bool {
         Python::attach(|py| self.get(py).map_or(true, |backend| backend.is_mode_ambient(mode)))
+    }
+
+    fn mode_of_item(&self, object: &Bound<'_, PyAny>, key: &str) -> Option<Mode> {
+        self.get(object.py()).ok()?.mode_of_item(object, key)
     }
 
     fn mode<'py>(&self, py: Python<'py>, mode: Mode) -> PyResult<Bound<'py, PyAny>> {

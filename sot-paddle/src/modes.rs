@@ -17,7 +17,29 @@ pub(crate) const GRAD: Mode = 0;
 
 /// Names of the modes.
 pub(crate) const NAMES: &[&str] =
-    &["grad_mode", "amp_level", "amp_dtype", "amp_promote", "amp_op_lists", "default_dtype"];
+    &["grad_mode", "amp_level", "amp_dtype", "amp_promote", "amp_op_lists", "default_dtype", "npu_storage_format"];
+
+/// A flag of the process that layers of batch statistics ask for, and no operation.
+pub(crate) const NPU_FORMAT: Mode = 6;
+
+/// Its name.
+const NPU_FLAG: &str = "FLAGS_npu_storage_format";
+
+/// The object of C that flags are items of.
+fn flags<'py>(py: Python<'py>, handles: &Handles) -> PyResult<Bound<'py, PyAny>> {
+    handles.framework.bind(py).getattr(intern!(py, "_global_flags_"))
+}
+
+/// The mode that an item of an object is.
+pub(crate) fn of_item(handles: &Handles, object: &Bound<'_, PyAny>, key: &str) -> Option<Mode> {
+    let is_it = key == NPU_FLAG && flags(object.py(), handles).is_ok_and(|flags| flags.is(object));
+    is_it.then_some(NPU_FORMAT)
+}
+
+/// The flag now.
+pub(crate) fn npu_format<'py>(py: Python<'py>, handles: &Handles) -> PyResult<Bound<'py, PyAny>> {
+    flags(py, handles)?.get_item(NPU_FLAG)
+}
 
 /// The mode of this thread.
 pub(crate) fn grad<'py>(py: Python<'py>, handles: &Handles) -> PyResult<Bound<'py, PyAny>> {

@@ -19,6 +19,17 @@ def create_parameter(self, attr, shape, dtype=None, is_bias=False, default_initi
     return parameter(names[0], names[1], self.name, said, shape, dtype, is_bias, described(default_initializer))
 
 
+def generate(self, key):
+    # What the operation counts is not known while it has not run.
+    if class_of(key) is str and (key == "_eager_param_base" or key.endswith((".w", ".b"))):
+        refused()
+    return GENERATE(self, key)
+
+
+def check_name(self, name):
+    refused()
+
+
 def described(initializer):
     if initializer is None:
         return None
@@ -39,16 +50,22 @@ def made_initializer(description):
     return made
 
 
-def parameter(generator, checker, name, said, shape, dtype, is_bias, default_initializer):
-    if NAMES.generator is not generator or NAMES.dygraph_parameter_name_checker is not checker or default_main_program().random_seed != 0:
+def parameter(generator, checker, name, said, shape, dtype, is_bias, default_initializer, added=()):
+    if NAMES.generator is not generator or NAMES.dygraph_parameter_name_checker is not checker:
         raise RuntimeError("names of parameters are made otherwise by now")
+    if LAZY._state or INITIALIZERS._global_weight_initializer_ is not None or INITIALIZERS._global_bias_initializer_ is not None:
+        raise RuntimeError("parameters are made otherwise by now")
+    if default_main_program().random_seed != 0:
+        raise RuntimeError("initializers take a note of it")
     attr = ParamAttr(said[0], made_initializer(said[1]), said[2], None, said[3], said[4], said[5])
     log, ids, used = LOGS.get(get_ident()), generator.ids, checker._name_set
     if log is not None:
         key = ".".join([name, "b" if is_bias else "w"])
         full_name = said[0] or generator.prefix + "_".join([key, str(ids.get(key, 0))])
-        before = [(counted, ids.get(counted)) for counted in (key, "_eager_param_base")]
+        before = [(counted, ids.get(counted)) for counted in (*added, key, "_eager_param_base")]
         log.append((ids, before, used, None if full_name in used else full_name))
+    for counted in added:
+        ids.setdefault(counted, 0)
     return CREATE(Helper(name, name), attr, shape, dtype, is_bias, made_initializer(default_initializer))
 
 
@@ -68,7 +85,7 @@ def taken_back(log):
         used.discard(name)
 
 
-def told(generator, checker, name, said, shape, dtype, is_bias, default_initializer):
+def told(generator, checker, name, said, shape, dtype, is_bias, default_initializer, added=()):
     extents = [int(extent) for extent in shape if isinstance(extent, Integral) and extent >= 0]
     for description in (said[1], default_initializer):
         if description is not None and not all(isinstance(value, (bool, int, float, str, class_of(None))) for _, value in description[1]):

@@ -10,11 +10,15 @@
 //! - A run that fails takes back what was counted and noted, beside the numbers that were drawn ([`crate::effects`]).
 //! - What makes a name is given to the operation: the generator of names as the simulation finds it, and the name of the layer, which
 //!   may have a number in it that varies. Where another generator is in its place by then, the run ends and the frame runs as it was.
+//! - What it counts and notes nobody else knows while it has not run. So the program's own code does not look at counters within a capture
+//!   ([`MakesParameters::is_counter`]); it breaks, as asking for a name of such a kind does.
 //! - What is not plain (an initializer of the program, one that is given a tensor, a regularizer, a lazy layer, another element type than two) is
 //!   refused: there the call of the class breaks, as ever.
 
-use crate::handles::Handles;
-use crate::meta::Meta;
+use crate::grown::Grown;
+use crate::handles::{Handles, value_id};
+use crate::meta::{self, Meta};
+use crate::modes::Recording;
 use hashbrown::HashMap;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -43,10 +47,12 @@ const SIMPLE: &[&str] = &[
     "XavierUniform",
 ];
 
-/// The functions of `parameters_made.py`, and the one of Paddle that they stand for.
+/// The functions of `parameters_made.py`, and those of Paddle that they stand for.
 pub(crate) struct MakesParameters {
-    original: Py<PyAny>,
-    stands_in: Py<PyAny>,
+    /// Each with what stands in for it.
+    originals: Vec<(Py<PyAny>, Py<PyAny>)>,
+    /// The classes of what counts names and notes which are taken.
+    counters: [Py<PyAny>; 2],
     operation: Py<PyAny>,
     refused: Py<PyAny>,
     told: Py<PyAny>,
@@ -61,10 +67,10 @@ pub(crate) struct Made {
 }
 
 /// What is known of one before it is made.
-pub(crate) struct Told<'py> {
-    pub(crate) shape: SmallVec<[i64; 6]>,
-    pub(crate) dtype: Bound<'py, PyAny>,
-    pub(crate) trainable: bool,
+struct Told<'py> {
+    shape: SmallVec<[i64; 6]>,
+    dtype: Bound<'py, PyAny>,
+    trainable: bool,
 }
 
 impl MakesParameters {
@@ -118,6 +124,14 @@ impl MakesParameters {
         names.set_item("BY_NAME", by_name)?;
         names.set_item("DTYPES", dtypes)?;
         let builtins = py.import("builtins")?;
+        let counters = [
+            import("paddle.base.unique_name", "UniqueNameGenerator")?,
+            import("paddle.base.unique_name", "DygraphParameterNameChecker")?,
+        ];
+        let (generate, check) = (counters[0].getattr("generate")?, counters[1].getattr("__call__")?);
+        // Another function with the same code, for which nothing stands in.
+        let code_and_names = (generate.getattr("__code__")?, generate.getattr("__globals__")?);
+        names.set_item("GENERATE", py.get_type::<PyFunction>().call1(code_and_names)?)?;
         let code = builtins.call_method1("compile", (SOURCE, file, "exec"))?;
         builtins.call_method1("exec", (code, &names))?;
         let named = |name: &str| -> PyResult<Py<PyAny>> {
@@ -125,8 +139,12 @@ impl MakesParameters {
             Ok(found.ok_or_else(|| PyTypeError::new_err(name.to_owned()))?.unbind())
         };
         Ok(MakesParameters {
-            original: original.into_any().unbind(),
-            stands_in: named("create_parameter")?,
+            originals: vec![
+                (original.into_any().unbind(), named("create_parameter")?),
+                (generate.unbind(), named("generate")?),
+                (check.unbind(), named("check_name")?),
+            ],
+            counters: counters.map(Bound::unbind),
             operation: named("parameter")?,
             refused: named("refused")?,
             told: named("told")?,
@@ -137,7 +155,13 @@ impl MakesParameters {
 
     /// What is simulated in the place of a function.
     pub(crate) fn stands_in_for<'py>(&self, function: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-        function.is(&self.original).then(|| self.stands_in.bind(function.py()).clone())
+        let (_, stands_in) = self.originals.iter().find(|(original, _)| function.is(original))?;
+        Some(stands_in.bind(function.py()).clone())
+    }
+
+    /// Whether instances of a class count names, or note which are taken.
+    pub(crate) fn is_counter(&self, class: &Bound<'_, PyAny>) -> bool {
+        self.counters.iter().any(|counter| class.is(counter))
     }
 
     /// Whether an object is the operation.
@@ -151,7 +175,7 @@ impl MakesParameters {
     }
 
     /// What is known of a parameter that is to be made so.
-    pub(crate) fn told<'py>(&self, op: &OpCall<'_, 'py>) -> PyResult<Told<'py>> {
+    fn told<'py>(&self, op: &OpCall<'_, 'py>) -> PyResult<Told<'py>> {
         let told = self.told.bind(op.args.py()).call(op.args, op.kwargs)?;
         let (shape, dtype, trainable) = told.extract::<(Vec<i64>, Bound<'py, PyAny>, bool)>()?;
         Ok(Told { shape: shape.into_iter().collect(), dtype, trainable })
@@ -182,13 +206,20 @@ pub(crate) fn takes_at_run_time(kind: CallKind, name: &str, at: Given<'_>) -> bo
     kind == CallKind::Api && name == NAME && matches!(at, Given::At(0..=2))
 }
 
-/// The symbolic value of a parameter.
-pub(crate) fn value<'py>(handles: &Handles, number: usize, told: &Told<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let py = told.dtype.py();
+/// The program makes one: only replays do.
+pub(crate) fn grow<'py>(grown: &mut Grown, op: &OpCall<'_, 'py>, recording: Recording) -> PyResult<Bound<'py, PyAny>> {
+    let py = op.args.py();
+    let handles = grown.handles.clone();
+    let makes = handles.parameters.as_ref().ok_or_else(|| PyTypeError::new_err(NAME))?;
+    let told = makes.told(op)?;
     let data = handles.pir_ops.bind(py).getattr(intern!(py, "data"))?;
-    let shape = PyList::new(py, &told.shape)?;
-    let value = data.call1((format!("sot_made_{number}"), shape, &told.dtype, &handles.any_place))?;
+    let name = format!("sot_made_{}", grown.made.len());
+    let value = data.call1((name, PyList::new(py, &told.shape)?, &told.dtype, &handles.any_place))?;
     value.setattr(intern!(py, "persistable"), true)?;
+    value.setattr(intern!(py, "stop_gradient"), recording.stops(told.trainable))?;
+    let meta = meta::of_value(&value, &grown.place, Some(told.trainable))?;
+    grown.made.insert(value_id(&value)?, Made { value: value.clone().unbind(), meta });
+    grown.draws = true;
     Ok(value)
 }
 

@@ -31,6 +31,8 @@ pub enum LayerStore {
         leaves_own: bool,
         /// Other containers in the instance dict in which the framework takes a note of it.
         notes: &'static [&'static str],
+        /// Dicts in the instance dict that are empty: where one is not, the framework does something else.
+        empty: &'static [&'static str],
     },
 }
 

@@ -551,8 +551,14 @@ pub trait Backend: Send + Sync + 'static {
         false
     }
     /// Whether an argument of an operation decides nothing that is known of its result, and may be an object that was there before, or a text
-    /// that varies: it is passed at run time then.
+    /// that varies: it is passed at run time then. Where the program has added to a dict that such an object keeps, the keys come behind all
+    /// other arguments, as a tuple.
     fn takes_at_run_time(&self, _kind: CallKind, _name: &str, _at: Given<'_>) -> bool {
+        false
+    }
+    /// Whether operations change what instances of a class of the framework keep that they are given at run time
+    /// ([`Backend::takes_at_run_time`]): code of the program does not look at them within a capture.
+    fn is_kept_apart(&self, _class: &Bound<'_, PyAny>) -> bool {
         false
     }
     /// The function of Python that is simulated where one of the framework's is called: it does the same by operations that graphs have, or
@@ -616,6 +622,10 @@ pub trait Backend: Send + Sync + 'static {
     /// Whether [`Backend::ambient`] checks a mode. If not, captures that ask for it have a guard of their own.
     fn is_mode_ambient(&self, _mode: Mode) -> bool {
         true
+    }
+    /// The mode that an item of an object of the framework is, of the class of which nothing else is known.
+    fn mode_of_item(&self, _object: &Bound<'_, PyAny>, _key: &str) -> Option<Mode> {
+        None
     }
     /// What a mode is in this thread.
     fn mode<'py>(&self, py: Python<'py>, _mode: Mode) -> PyResult<Bound<'py, PyAny>> {

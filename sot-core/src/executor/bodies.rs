@@ -7,7 +7,7 @@
 use super::{Executor, Flow};
 use crate::engine::registries;
 use crate::frame::{Frame, Site};
-use crate::stop::{Stop, Why};
+use crate::stop::{Reason, Stop, Why};
 use crate::variables::{Args, Called, FunctionVar};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ registries! {
 const MOST_BROKEN: usize = 1024;
 
 /// So often one may break by what it is given.
-const MOST_BREAKS: u32 = 4;
+const MOST_BREAKS: u32 = 16;
 
 /// A function of the framework that has refused a call, by its address, and why.
 pub(super) type RefusedCall = (usize, Why);
@@ -99,17 +99,28 @@ impl<'py> Executor<'py> {
         let mut outermost = None;
         for first in self.given.max(1)..self.frames.len() {
             let Some(making) = &self.frames[first].makes else { continue };
-            let (class, why) = &**making;
-            if crate::libraries::of_framework(self.py, &self.frames[first].unit.code.filename) {
+            let (_, why) = &**making;
+            outermost = outermost.or_else(|| Some((self.call_below(first)?, why.clone())));
+        }
+        outermost
+    }
+
+    /// A capture ends here: the constructors under way have broken, unless it is for what they were given.
+    pub(super) fn note_broken_makers(&self, why: &Why) {
+        if matches!(why.reason, Reason::ApiRejected | Reason::WouldRaise) {
+            return;
+        }
+        for frame in self.frames.iter().skip(self.given.max(1)) {
+            if let Some(making) = &frame.makes
+                && crate::libraries::of_framework(self.py, &frame.unit.code.filename)
+            {
                 let mut broken = BROKEN.lock();
                 if broken.len() >= MOST_BROKEN {
                     broken.clear();
                 }
-                *broken.entry(self.objects.get_ref(self.py, *class).as_ptr() as usize).or_default() += 1;
+                *broken.entry(self.objects.get_ref(self.py, making.0).as_ptr() as usize).or_default() += 1;
             }
-            outermost = outermost.or_else(|| Some((self.call_below(first)?, why.clone())));
         }
-        outermost
     }
 
     /// Where the body of a refused function breaks: the call of it, and why that was refused.

@@ -42,6 +42,7 @@ impl<'py> Executor<'py> {
             Ok(value) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
             Err(Stop::Break(why)) if self.begun().is_none() && !self.must_stay_whole() && !self.holds_frame_asked() => {
+                self.note_broken_makers(&why);
                 if let Some((site, why)) = self.call_by_body() {
                     return Err((Some(site), why));
                 }
@@ -63,6 +64,7 @@ impl<'py> Executor<'py> {
         if self.in_one_piece.is_some_and(|frame| frame < self.given) {
             return Err((None, why));
         }
+        self.note_broken_makers(&why);
         if let Some((site, why)) = self.call_by_body() {
             return Err((Some(site), why));
         }

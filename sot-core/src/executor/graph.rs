@@ -13,6 +13,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use smallvec::SmallVec;
+use sot_sideeffect::Mutation;
 use sot_sir::{Literal, ObjectRef, Operand, Statement, StatementKind, Symbol};
 use sot_tracker::ObjectId;
 use std::rc::Rc;
@@ -191,12 +192,69 @@ impl<'py> Executor<'py> {
         for (at, arg) in args.positional.iter().enumerate() {
             if self.backend.takes_at_run_time(kind, name, Given::At(at))
                 && matches!(self.look(*arg)?, VarKind::Instance(_))
-                && self.known_object(*arg).is_some()
+                && let Some(object) = self.known_object(*arg)
             {
+                self.is_known_by_it_alone(*arg, object)?;
                 given.push(*arg);
             }
         }
         Ok(given)
+    }
+
+    /// What an object keeps that an operation is given may not be known by another path: somebody might look at it behind the operation.
+    fn is_known_by_it_alone(&mut self, owner: VarId, object: ObjectId) -> Result<(), Stop> {
+        let ways = [self.var(owner).tracker, self.constant_tracker(object)];
+        let object = self.objects.get(self.py, object);
+        for (_, part) in crate::cpython::facts::instance_dict(&object).iter().flat_map(|parts| parts.iter()) {
+            let Some(known) = self.known.get(&(part.as_ptr() as usize)) else { continue };
+            let path = self.trackers.path(self.var(*known).tracker);
+            if !path.iter().any(|step| ways.contains(step)) {
+                return Err(Stop::brk(Reason::Mutation, "what an operation changes"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What such objects keep in dicts the program may have added to, which new code does behind the graph: too late, if the operation adds to
+    /// them as well. So behind its other arguments it is given the keys that are to be there already, in their order.
+    fn with_keys_added(&mut self, objects: &[VarId], args: &Args) -> Result<Option<Args>, Stop> {
+        let mut keys: Vec<(String, VarId)> = Vec::new();
+        let added = self.journal.entries().iter().filter_map(|entry| match &entry.mutation {
+            Mutation::SetItem { object, key, .. } => Some((VarId(object.0), VarId(key.0))),
+            _ => None,
+        });
+        let added: Vec<_> = if objects.is_empty() { Vec::new() } else { added.collect() };
+        for object in objects.iter().filter_map(|var| self.known_object(*var)).collect::<Vec<_>>() {
+            let object = self.objects.get(self.py, object);
+            let parts = crate::cpython::facts::instance_dict(&object).into_iter().flat_map(|parts| parts.values());
+            for part in parts.filter_map(|part| part.cast_into::<PyDict>().ok()) {
+                for (written, key) in &added {
+                    let written = self.known_object(*written);
+                    let is_part = written.is_some_and(|written| self.objects.get_ref(self.py, written).is(&part));
+                    if is_part
+                        && let Some(text) = self.constant_str(*key)
+                        && !part.contains(&text).unwrap_or(true)
+                        && !keys.iter().any(|(known, _)| *known == text)
+                    {
+                        keys.push((text, *key));
+                    }
+                }
+            }
+        }
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let keys = self.virtual_var(TupleVar::new(keys.into_iter().map(|(_, key)| key).collect::<Vec<_>>()));
+        let positional = args.positional.iter().copied().chain([keys]).collect();
+        Ok(Some(Args { positional, keywords: args.keywords.clone() }))
+    }
+
+    /// Code of the program does not look at what operations change.
+    pub(super) fn is_looked_at_by_framework(&self, class: &Bound<'py, PyAny>) -> Result<(), Stop> {
+        match self.backend.is_kept_apart(class) && !self.is_framework_asking() {
+            true => Err(Stop::brk(Reason::FrameworkFunction, "what operations of the graph change is looked at")),
+            false => Ok(()),
+        }
     }
 
     /// The items of a tuple or list that was made or looked at (`x[:, n]`).
@@ -231,6 +289,8 @@ impl<'py> Executor<'py> {
     ) -> Result<VarId, Stop> {
         let before = (std::mem::replace(&mut self.takes_extents, false), std::mem::take(&mut self.takes_numbers));
         let objects = self.objects_given(kind, name, args)?;
+        let with_keys = self.with_keys_added(&objects, args)?;
+        let args = with_keys.as_ref().unwrap_or(args);
         let others = (!objects.is_empty()).then(|| std::mem::replace(&mut self.objects_taken, objects));
         let recorded = self.record_call_of(kind, name, callee, args);
         if let Some(others) = others {

@@ -72,6 +72,16 @@ impl<'py> Executor<'py> {
                 return Err(not_simulated());
             }
         }
+        if let LayerStore::Dict { empty, .. } = store {
+            for dict in empty {
+                let dict = own.get_item(*dict).ok().flatten().and_then(|dict| dict.cast_into::<PyDict>().ok());
+                let dict = dict.filter(|dict| dict.is_empty()).ok_or_else(not_simulated)?;
+                if self.is_dict_written(&dict) || self.is_replaced_in(&object, &dict) {
+                    return Err(not_simulated());
+                }
+                self.snapshot(&dict)?;
+            }
+        }
         self.own_dict_changes(layer)?;
         if let LayerStore::Dict { name: dict, notes, .. } = store {
             for part in std::iter::once(&dict).chain(notes) {

@@ -174,7 +174,8 @@ impl<'py> Executor<'py> {
         }
         let mro = facts::mro(class);
         let of_framework = |base: Bound<'py, PyAny>| {
-            !matches!(self.backend.classify(&base), Kind::Unknown) && facts::class_dict(&base).is_some()
+            !matches!(self.backend.classify(&base), Kind::Unknown | Kind::Maker(_))
+                && facts::class_dict(&base).is_some()
         };
         if mro.iter().any(of_framework) || facts::finds_names_by_code(class) {
             return Ok(None);

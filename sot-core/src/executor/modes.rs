@@ -43,6 +43,16 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
+    /// An item of an object of the framework that is a mode.
+    pub(super) fn mode_by_item(&mut self, object: ObjectId, key: VarId) -> Result<Option<VarId>, Stop> {
+        let object = self.objects.get(self.py, object);
+        let Some(key) = self.constant_str(key) else { return Ok(None) };
+        let Some(mode) = self.backend.mode_of_item(&object, &key) else { return Ok(None) };
+        self.guard_mode(mode)?;
+        let value = self.mode_object(mode).map_err(|e| self.internal(&e))?;
+        self.fold(&value).map(Some)
+    }
+
     /// Call a function that changes a mode.
     pub(super) fn call_switch(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
         let (tuple, kwargs) = self.arguments_of_answered(args, false)?;

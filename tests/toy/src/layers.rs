@@ -104,10 +104,10 @@ impl backend::Layers for Layers {
         let of = |base: &Bound<'_, PyType>| class.is_subclass(base).unwrap_or(false);
         Some(match () {
             () if of(self.base.bind(class.py())) => {
-                LayerStore::Dict { name: "_sub_layers", leaves_own: false, notes: &[] }
+                LayerStore::Dict { name: "_sub_layers", leaves_own: false, notes: &[], empty: &[] }
             }
             () if of(&class.py().get_type::<Tensor>()) => {
-                LayerStore::Dict { name: "_parameters", leaves_own: false, notes: &[] }
+                LayerStore::Dict { name: "_parameters", leaves_own: false, notes: &[], empty: &[] }
             }
             () => LayerStore::Own,
         })

@@ -26,6 +26,9 @@ impl Operations for InstanceVar {
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let object = self.object.map(|o| ex.objects.get(ex.py, o));
         let class = ex.objects.get(ex.py, self.class);
+        if self.object.is_some() {
+            ex.is_looked_at_by_framework(&class)?;
+        }
         // What a default dict makes items with.
         if name == "default_factory"
             && let Some(part) = self.part
@@ -41,6 +44,11 @@ impl Operations for InstanceVar {
     }
 
     fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
+        if let (Some(object), true) = (self.object, self.pinned)
+            && let Some(item) = ex.mode_by_item(object, key)?
+        {
+            return Ok(item);
+        }
         ex.call_special(me, "__getitem__", vec![key])
     }
 
@@ -106,6 +114,8 @@ impl Operations for InstanceVar {
     }
 
     fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
+        let class = ex.objects.get(ex.py, self.class);
+        ex.is_looked_at_by_framework(&class)?;
         ex.set_by_class(self.class, me, name, new)
     }
 
