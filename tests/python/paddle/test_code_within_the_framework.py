@@ -410,7 +410,8 @@ def test_constructors_of_layers_are_not_captured():
     class Net(nn.Layer):
         def __init__(self):
             super().__init__()
-            self.first = nn.Linear(2, 2)
+            # What only eager makes.
+            self.first = nn.Linear(2, 2, weight_attr=nn.initializer.Assign([[1.0, 2.0], [3.0, 4.0]]))
             self.second = nn.Linear(2, 2)
 
         def forward(self, x):
