@@ -10,11 +10,13 @@ def create_parameter(self, attr, shape, dtype=None, is_bias=False, default_initi
     attr = ParamAttr._to_attr(attr)
     if not attr:
         return None
-    if class_of(attr) is not ParamAttr or attr.regularizer is not None:
+    if class_of(attr) is not ParamAttr:
         refused()
     if not dtype:
         dtype = get_default_dtype()
-    said = (attr.name, described(attr.initializer), attr.learning_rate, attr.trainable, attr.do_model_average, attr.need_clip)
+    rest = (attr.trainable, attr.do_model_average, attr.need_clip)
+    # The framework copies an attribute with its parts.
+    said = (attr.name, described(attr.initializer), attr.learning_rate, described(attr.regularizer), *rest)
     names = (NAMES.generator, NAMES.dygraph_parameter_name_checker)
     return parameter(names[0], names[1], self.name, said, shape, dtype, is_bias, described(default_initializer))
 
@@ -30,19 +32,19 @@ def check_name(self, name):
     refused()
 
 
-def described(initializer):
-    if initializer is None:
+def described(part):
+    if part is None:
         return None
-    if class_of(initializer) not in SIMPLE:
+    if class_of(part) not in SIMPLE:
         refused()
-    return (class_of(initializer).__name__, tuple(initializer.__dict__.items()))
+    return (class_of(part).__name__, tuple(part.__dict__.items()))
 
 
 def refused():
     raise NotImplementedError("only eager makes such a parameter")
 
 
-def made_initializer(description):
+def made_part(description):
     if description is None:
         return None
     made = object.__new__(BY_NAME[description[0]])
@@ -57,7 +59,7 @@ def parameter(generator, checker, name, said, shape, dtype, is_bias, default_ini
         raise RuntimeError("parameters are made otherwise by now")
     if default_main_program().random_seed != 0:
         raise RuntimeError("initializers take a note of it")
-    attr = ParamAttr(said[0], made_initializer(said[1]), said[2], None, said[3], said[4], said[5])
+    attr = ParamAttr(said[0], made_part(said[1]), said[2], made_part(said[3]), *said[4:])
     log, ids, used = LOGS.get(get_ident()), generator.ids, checker._name_set
     if log is not None:
         key = ".".join([name, "b" if is_bias else "w"])
@@ -66,7 +68,7 @@ def parameter(generator, checker, name, said, shape, dtype, is_bias, default_ini
         log.append((ids, before, used, None if full_name in used else full_name))
     for counted in added:
         ids.setdefault(counted, 0)
-    return CREATE(Helper(name, name), attr, shape, dtype, is_bias, made_initializer(default_initializer))
+    return CREATE(Helper(name, name), attr, shape, dtype, is_bias, made_part(default_initializer))
 
 
 def begun():
@@ -87,9 +89,9 @@ def taken_back(log):
 
 def told(generator, checker, name, said, shape, dtype, is_bias, default_initializer, added=()):
     extents = [int(extent) for extent in shape if isinstance(extent, Integral) and extent >= 0]
-    for description in (said[1], default_initializer):
+    for description in (said[1], said[3], default_initializer):
         if description is not None and not all(isinstance(value, (bool, int, float, str, class_of(None))) for _, value in description[1]):
             raise TypeError(description[0])
     if len(extents) != len(shape) or class_of(is_bias) is not bool:
         raise ValueError("a shape")
-    return extents, DTYPES[dtype], bool(said[3])
+    return extents, DTYPES[dtype], bool(said[4])

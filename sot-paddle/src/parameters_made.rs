@@ -12,7 +12,7 @@
 //!   may have a number in it that varies. Where another generator is in its place by then, the run ends and the frame runs as it was.
 //! - What it counts and notes nobody else knows while it has not run. So the program's own code does not look at counters within a capture
 //!   ([`MakesParameters::is_counter`]); it breaks, as asking for a name of such a kind does.
-//! - What is not plain (an initializer of the program, one that is given a tensor, a regularizer, a lazy layer, another element type than two) is
+//! - What is not plain (an initializer of the program, one that is given a tensor, a lazy layer, another element type than two) is
 //!   refused: there the call of the class breaks, as ever.
 
 use crate::grown::Grown;
@@ -29,12 +29,14 @@ use sot_core::backend::{CallKind, Given, OpCall};
 
 const SOURCE: &str = include_str!("parameters_made.py");
 
-/// Initializers that keep plain numbers alone and draw no names.
+/// Initializers that keep plain numbers alone and draw no names, and regularizers.
 const SIMPLE: &[&str] = &[
     "Constant",
     "ConstantInitializer",
     "KaimingNormal",
     "KaimingUniform",
+    "L1Decay",
+    "L2Decay",
     "MSRAInitializer",
     "Normal",
     "NormalInitializer",
@@ -107,8 +109,10 @@ impl MakesParameters {
             names.set_item(name, value)?;
         }
         let (by_name, dtypes) = (PyDict::new(py), PyDict::new(py));
-        for module in ["constant", "kaiming", "normal", "uniform", "xavier"] {
-            let module = py.import(format!("paddle.nn.initializer.{module}"))?;
+        let initializers = ["constant", "kaiming", "normal", "uniform", "xavier"];
+        let modules = initializers.iter().map(|module| format!("paddle.nn.initializer.{module}"));
+        for module in modules.chain(["paddle.regularizer".to_owned()]) {
+            let module = py.import(module)?;
             for name in SIMPLE {
                 if let Some(class) = module.getattr_opt(*name)? {
                     by_name.set_item(name, class)?;

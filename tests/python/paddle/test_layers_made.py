@@ -118,6 +118,12 @@ def with_attributes(x):
     return first(x) + second(x), first, second
 
 
+def decayed(x):
+    own = paddle.ParamAttr(regularizer=paddle.regularizer.L2Decay(0.1))
+    fc = nn.Linear(4, 2, weight_attr=own, bias_attr=paddle.regularizer.L1Decay(0.2))
+    return fc(x), fc, fc.weight is own
+
+
 def facts_of_one(x):
     w = nn.Linear(4, 2).weight
     is_one = isinstance(w, paddle.base.framework.EagerParamBase)
@@ -216,6 +222,7 @@ ONE_GRAPH = [
     parameter,
     list_of_parameters,
     with_attributes,
+    decayed,
     facts_of_one,
     looked_through,
     shared,
@@ -250,11 +257,6 @@ def initializer_of_the_program(x):
 
 def assigned(x):
     fc = nn.Linear(4, 2, weight_attr=I.Assign(np.ones([4, 2], "float32")))
-    return fc(x), fc
-
-
-def decayed(x):
-    fc = nn.Linear(4, 2, weight_attr=paddle.ParamAttr(regularizer=paddle.regularizer.L2Decay(0.1)))
     return fc(x), fc
 
 
@@ -344,7 +346,6 @@ def behind_a_backward_pass(x):
 BREAKS = [
     initializer_of_the_program,
     assigned,
-    decayed,
     asks_for_names,
     counts_names,
     looks_at_counts,
