@@ -44,9 +44,22 @@ def refused():
     raise NotImplementedError("only eager makes such a parameter")
 
 
+# What parameters are given that say nothing.
+DEFAULTS = ("XavierUniform", "XavierInitializer", "Constant", "ConstantInitializer")
+WRITTEN = {part: (part.__call__, getattr(part, "forward", None)) for part in SIMPLE}
+
+
+def are_as_written(*names):
+    # Of a class to which the program has given other methods only eager knows what they do.
+    for part in map(BY_NAME.get, names):
+        if WRITTEN[part] != (part.__call__, getattr(part, "forward", None)):
+            raise RuntimeError(part.__name__)
+
+
 def made_part(description):
     if description is None:
         return None
+    are_as_written(description[0])
     made = object.__new__(BY_NAME[description[0]])
     made.__dict__.update(description[1])
     return made
@@ -59,6 +72,7 @@ def parameter(generator, checker, name, said, shape, dtype, is_bias, default_ini
         raise RuntimeError("parameters are made otherwise by now")
     if default_main_program().random_seed != 0:
         raise RuntimeError("initializers take a note of it")
+    are_as_written(*DEFAULTS)
     attr = ParamAttr(said[0], made_part(said[1]), said[2], made_part(said[3]), *said[4:])
     log, ids, used = LOGS.get(get_ident()), generator.ids, checker._name_set
     if log is not None:
@@ -89,7 +103,9 @@ def taken_back(log):
 
 def told(generator, checker, name, said, shape, dtype, is_bias, default_initializer, added=()):
     extents = [int(extent) for extent in shape if isinstance(extent, Integral) and extent >= 0]
+    are_as_written(*DEFAULTS)
     for description in (said[1], said[3], default_initializer):
+        made_part(description)
         if description is not None and not all(isinstance(value, (bool, int, float, str, class_of(None))) for _, value in description[1]):
             raise TypeError(description[0])
     if len(extents) != len(shape) or class_of(is_bias) is not bool:

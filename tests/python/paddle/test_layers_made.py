@@ -582,6 +582,27 @@ def test_what_is_set_for_the_process():
         paddle.set_default_dtype("float32")
 
 
+def test_initializers_whose_methods_are_replaced(monkeypatch):
+    def run(door):
+        called, noted = door(linear_kept), []
+        results = [seen(called, calls=2)]
+        plain = I.XavierUniform.forward
+
+        def forward(self, var, block=None):
+            noted.append(list(var.shape))
+            return plain(self, var, block)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(I.XavierInitializer if hasattr(I, "XavierInitializer") else I.XavierUniform, "forward", forward)
+            results.append(seen(called, calls=2))
+        results.append(seen(called, calls=2))
+        return results, noted
+
+    wanted = run(lambda function: function)
+    assert len(wanted[1]) == 2
+    assert run(sot.to_static) == wanted
+
+
 class Lazy(nn.Layer):
     def __init__(self):
         super().__init__()
