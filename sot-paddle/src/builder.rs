@@ -19,7 +19,7 @@ use crate::modes::{GRAD, Recording, Set};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
-use crate::{exact, extents, flowing, inert, layers, meta, parameters_made, program};
+use crate::{exact, extents, flowing, inert, layers, leaves, meta, program};
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::{PyFloatingPointError, PyNotImplementedError};
 use pyo3::intern;
@@ -480,7 +480,7 @@ impl PaddleBuilder {
     fn make_parameter<'py>(&mut self, op: &OpCall<'_, 'py>) -> Result<Bound<'py, PyAny>, BuildError> {
         let fail = |e: PyErr| rejected(op.args.py(), op.name, e);
         let _building = self.mode.building(op.args.py()).map_err(fail)?;
-        parameters_made::grow(&mut self.grown, op, self.recording).map_err(fail)
+        leaves::grow(&mut self.grown, op, self.recording).map_err(fail)
     }
 
     fn run_call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
@@ -605,7 +605,7 @@ impl GraphBuilder for PaddleBuilder {
 
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
         self.acts = Acts::Nothing;
-        if parameters_made::makes_one(&self.grown.handles, op) {
+        if leaves::makes_one(&self.grown.handles, op) {
             return self.make_parameter(op);
         }
         let plain = arguments::with_plain_numbers(&self.grown, op).map_err(|e| rejected(op.args.py(), op.name, e))?;
@@ -663,7 +663,7 @@ impl GraphBuilder for PaddleBuilder {
         }
         let own = self.input_behind(value);
         if acting::is_gradient(name)
-            && let Some(meta) = self.grown.of_leaf(value, name).map_err(|e| rejected(py, name, e))?
+            && let Some(meta) = leaves::of_leaf(&self.grown, value, name).map_err(|e| rejected(py, name, e))?
         {
             let set = value_id(value).ok().and_then(|id| self.grown.gradients_set.get(&id));
             let is_there = *set.unwrap_or(&self.grown.is_backward_done);

@@ -1,9 +1,7 @@
 //! A program as it has grown: what the builder adds to and the closing reads.
 
-use crate::attr;
 use crate::handles::{Handles, value_id};
-use crate::meta::{self, Meta};
-use crate::parameters_made::AllMade;
+use crate::meta::Meta;
 use hashbrown::{HashMap, HashSet};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -14,6 +12,12 @@ use std::sync::Arc;
 /// A tensor that the program reads: an input of the graph, or a parameter of a leaf layer.
 pub(crate) struct Source {
     pub(crate) tensor: Py<PyAny>,
+    pub(crate) value: Py<PyAny>,
+    pub(crate) meta: Meta,
+}
+
+/// A parameter that the program makes.
+pub(crate) struct Made {
     pub(crate) value: Py<PyAny>,
     pub(crate) meta: Meta,
 }
@@ -59,7 +63,7 @@ pub(crate) struct Grown {
     /// What it reads of what Paddle keeps beside tensors, by identity of the symbolic value.
     pub(crate) kept: HashMap<i64, Meta>,
     /// Parameters that it makes.
-    pub(crate) made: AllMade,
+    pub(crate) made: HashMap<i64, Made>,
     /// Computed values to which the program lets gradients flow.
     pub(crate) leaves: HashSet<i64>,
     /// Whether a backward pass has given leaves gradients that no optimizer has cleared since.
@@ -95,26 +99,6 @@ impl Grown {
             .map(|input| &self.inputs[input].meta)
             .or_else(|| self.kept.get(&id))
             .or_else(|| self.made.get(&id).map(|made| &made.meta))
-    }
-
-    /// What a value is like that may be a leaf, which has a gradient of its own.
-    pub(crate) fn of_leaf(&self, value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Meta>> {
-        let (py, handles) = (value.py(), &self.handles);
-        match self.input_index(value_id(value)?).map(|input| &self.inputs[input]) {
-            Some(source) => {
-                let is_own = attr::is_of_c(handles, &source.tensor.bind(py).get_type(), name);
-                Ok(is_own.then(|| source.meta.clone()))
-            }
-            None if self.made.contains_key(&value_id(value)?) => {
-                let is_own = attr::is_of_c(handles, handles.parameter.bind(py), name);
-                Ok(self.known_meta(value_id(value)?).filter(|_| is_own).cloned())
-            }
-            None if self.leaves.contains(&value_id(value)?) => {
-                let is_own = attr::is_of_c(handles, handles.tensor.bind(py), name);
-                is_own.then(|| meta::of_value(value, &self.place, None)).transpose()
-            }
-            None => Ok(None),
-        }
     }
 
     /// The input that a value is, if it is one.

@@ -5,7 +5,7 @@
 //! - what is guarded: [`meta`], [`tensor_check`], [`ambient`]; what captured code may change of the latter: [`modes`], [`amp`],
 //!   [`default_dtype`];
 //! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`],
-//!   [`number_parameters`], [`parameters_made`];
+//!   [`number_parameters`], [`parameters_made`], [`leaves`];
 //! - closing a graph: [`prune`], [`exact`], [`not_run`], [`program`];
 //! - running it: [`run_program`];
 //! - what differs between releases of Paddle: [`releases`];
@@ -44,6 +44,7 @@ mod inspect;
 pub mod install;
 mod layers;
 mod lazy;
+mod leaves;
 mod meta;
 mod modes;
 mod names;

@@ -15,15 +15,9 @@
 //! - What is not plain (an initializer of the program, one that is given a tensor, a lazy layer, another element type than two) is
 //!   refused: there the call of the class breaks, as ever.
 
-use crate::grown::Grown;
-use crate::handles::{Handles, value_id};
-use crate::meta::{self, Meta};
-use crate::modes::Recording;
-use hashbrown::HashMap;
 use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFunction, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyFunction, PyTuple, PyType};
 use smallvec::SmallVec;
 use sot_core::backend::{CallKind, Given, OpCall};
 
@@ -62,17 +56,11 @@ pub(crate) struct MakesParameters {
     taken_back: Py<PyAny>,
 }
 
-/// A parameter that the program makes.
-pub(crate) struct Made {
-    pub(crate) value: Py<PyAny>,
-    pub(crate) meta: Meta,
-}
-
 /// What is known of one before it is made.
-struct Told<'py> {
-    shape: SmallVec<[i64; 6]>,
-    dtype: Bound<'py, PyAny>,
-    trainable: bool,
+pub(crate) struct Told<'py> {
+    pub(crate) shape: SmallVec<[i64; 6]>,
+    pub(crate) dtype: Bound<'py, PyAny>,
+    pub(crate) trainable: bool,
 }
 
 impl MakesParameters {
@@ -179,7 +167,7 @@ impl MakesParameters {
     }
 
     /// What is known of a parameter that is to be made so.
-    fn told<'py>(&self, op: &OpCall<'_, 'py>) -> PyResult<Told<'py>> {
+    pub(crate) fn told<'py>(&self, op: &OpCall<'_, 'py>) -> PyResult<Told<'py>> {
         let told = self.told.bind(op.args.py()).call(op.args, op.kwargs)?;
         let (shape, dtype, trainable) = told.extract::<(Vec<i64>, Bound<'py, PyAny>, bool)>()?;
         Ok(Told { shape: shape.into_iter().collect(), dtype, trainable })
@@ -196,12 +184,6 @@ impl MakesParameters {
     }
 }
 
-/// Whether a call is the operation.
-pub(crate) fn makes_one(handles: &Handles, op: &OpCall<'_, '_>) -> bool {
-    op.kind == CallKind::Api
-        && op.callee.is_some_and(|callee| handles.parameters.as_ref().is_some_and(|made| made.is_operation(callee)))
-}
-
 /// The name under which graphs have it.
 const NAME: &str = "paddle.base.layer_helper_base.parameter";
 
@@ -209,23 +191,3 @@ const NAME: &str = "paddle.base.layer_helper_base.parameter";
 pub(crate) fn takes_at_run_time(kind: CallKind, name: &str, at: Given<'_>) -> bool {
     kind == CallKind::Api && name == NAME && matches!(at, Given::At(0..=2))
 }
-
-/// The program makes one: only replays do.
-pub(crate) fn grow<'py>(grown: &mut Grown, op: &OpCall<'_, 'py>, recording: Recording) -> PyResult<Bound<'py, PyAny>> {
-    let py = op.args.py();
-    let handles = grown.handles.clone();
-    let makes = handles.parameters.as_ref().ok_or_else(|| PyTypeError::new_err(NAME))?;
-    let told = makes.told(op)?;
-    let data = handles.pir_ops.bind(py).getattr(intern!(py, "data"))?;
-    let name = format!("sot_made_{}", grown.made.len());
-    let value = data.call1((name, PyList::new(py, &told.shape)?, &told.dtype, &handles.any_place))?;
-    value.setattr(intern!(py, "persistable"), true)?;
-    value.setattr(intern!(py, "stop_gradient"), recording.stops(told.trainable))?;
-    let meta = meta::of_value(&value, &grown.place, Some(told.trainable))?;
-    grown.made.insert(value_id(&value)?, Made { value: value.clone().unbind(), meta });
-    grown.draws = true;
-    Ok(value)
-}
-
-/// By identity of the symbolic values.
-pub(crate) type AllMade = HashMap<i64, Made>;
