@@ -53,7 +53,11 @@ fn get_yield_from_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
         None => matches!(&ex.var(value).kind, VarKind::Generator(generator) if generator.is_coroutine()),
     };
     let takes_it = ex.frame().unit.code.flags.contains(CodeFlags::ITERABLE_COROUTINE);
-    if is_coroutine && takes_it && ex.known_object(value).is_none() {
+    if is_coroutine && takes_it {
+        // Of one from before it is not known where it stands.
+        if ex.known_object(value).is_some() {
+            return Err(Stop::fallback(Reason::Generator, "yield from a coroutine that C answers for"));
+        }
         ex.push(value);
         return Ok(Flow::Next);
     }

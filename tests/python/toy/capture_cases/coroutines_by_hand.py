@@ -716,3 +716,52 @@ def delegated_to_by_generators():
         return run(may(doubled(x)), 1)
 
     return f
+
+
+def _delegated_from_before(name, breaks_at):
+    """A coroutine that there was before the frame, or before a break, is delegated to by a generator that may."""
+
+    def build():
+        @types.coroutine
+        def may(to):
+            return (yield from to)
+
+        @types.coroutine
+        def may_later(to):
+            yield "first"
+            return (yield from to)
+
+        def f(x, log):
+            c = doubled(x)
+            if breaks_at == "made":
+                print("made", end="")
+            if breaks_at == "begun":
+                log.append(c.send(None))
+                print("begun", end="")
+            delegating = may_later if breaks_at == "delegated" else may
+            log.append(type(c).__name__)
+            it = delegating(c)
+            if breaks_at == "delegated":
+                log.append(next(it))
+                print("delegated", end="")
+            try:
+                log.append(run(it, 1))
+            except RuntimeError as error:
+                log.append(str(error))
+            c.close()
+
+            @types.coroutine
+            def local():
+                return (yield from d)
+
+            d = doubled(x)
+            return run(local(), 2)
+
+        return f
+
+    build.__name__ = name
+    left_open(build)
+
+
+for _at in ("nowhere", "made", "begun", "delegated"):
+    _delegated_from_before(f"delegated_to_a_coroutine_from_before_{_at}", _at)
