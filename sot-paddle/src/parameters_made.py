@@ -32,6 +32,11 @@ def check_name(self, name):
     refused()
 
 
+def default_dtype(cls):
+    # The attribute of the class is what it was before the function, which may have set another one.
+    return get_default_dtype()
+
+
 def described(part):
     if part is None:
         return None

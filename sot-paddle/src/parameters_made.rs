@@ -12,6 +12,7 @@
 //!   may have a number in it that varies. Where another generator is in its place by then, the run ends and the frame runs as it was.
 //! - What it counts and notes nobody else knows while it has not run. So the program's own code does not look at counters within a capture
 //!   ([`MakesParameters::is_counter`]); it breaks, as asking for a name of such a kind does.
+//! - The default dtype is a mode ([`crate::default_dtype`]); who asks the class of the helpers is told that, too.
 //! - What is not plain (an initializer of the program, one that is given a tensor, a lazy layer, another element type than two) is
 //!   refused: there the call of the class breaks, as ever.
 
@@ -71,6 +72,7 @@ impl MakesParameters {
         let helper = helpers.getattr("LayerHelperBase")?;
         let original = helper.getattr("create_parameter")?.cast_into::<PyFunction>()?;
         let file = original.getattr("__code__")?.getattr("co_filename")?;
+        let default_dtype = helper.getattr("get_default_dtype")?.getattr("__func__")?;
         let names = PyDict::new(py);
         let own = [
             ("__name__", helpers.getattr("__name__")?),
@@ -135,6 +137,7 @@ impl MakesParameters {
                 (original.into_any().unbind(), named("create_parameter")?),
                 (generate.unbind(), named("generate")?),
                 (check.unbind(), named("check_name")?),
+                (default_dtype.unbind(), named("default_dtype")?),
             ],
             counters: counters.map(Bound::unbind),
             operation: named("parameter")?,

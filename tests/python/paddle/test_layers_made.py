@@ -210,8 +210,20 @@ def behind_a_handler(x):
     return fc(x), fc.full_name()
 
 
+def of_a_default_dtype(x):
+    paddle.set_default_dtype("float64")
+    try:
+        net = nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3), nn.PReLU())
+        own = nn.Layer().create_parameter([2])
+    finally:
+        paddle.set_default_dtype("float32")
+    fc = nn.Linear(4, 3)
+    return net(x.astype("float64")), net, own, fc(x), fc
+
+
 ONE_GRAPH = [
     linear,
+    of_a_default_dtype,
     linear_kept,
     in_a_row,
     convolution,
@@ -553,6 +565,21 @@ def test_another_generator_of_names():
         wanted = named(linear_kept)
     with unique_name.guard():
         assert named(translated) == wanted
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16"])
+def test_the_default_dtype_of_a_function(dtype):
+    def function(x):
+        before = paddle.get_default_dtype()
+        paddle.set_default_dtype(dtype)
+        try:
+            made = [nn.Linear(4, 2), nn.Embedding(3, 2), nn.LayerNorm(4), Net(2)]
+        finally:
+            paddle.set_default_dtype(before)
+        return x, [(layer._dtype, [(p.name, p.dtype) for p in layer.parameters()]) for layer in made]
+
+    wanted = seen(function)
+    assert seen(sot.to_static(function)) == wanted
 
 
 def test_what_is_set_for_the_process():
