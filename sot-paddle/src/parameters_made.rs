@@ -85,6 +85,11 @@ impl MakesParameters {
                 PyTuple::new(py, [helper, import("paddle.base.layer_helper", "LayerHelper")?, of_layers])?.into_any()
             }),
             ("INITIALIZERS", py.import("paddle.base.initializer")?.into_any()),
+            ("Block", import("paddle.base.framework", "Block")?),
+            ("COPY", py.import("copy")?.into_any()),
+            ("EagerParamBase", import("paddle.base.framework", "EagerParamBase")?),
+            ("HOME", helpers.clone().into_any()),
+            ("OPERATIONS", py.import("paddle._C_ops")?.into_any()),
             ("Integral", import("numbers", "Integral")?),
             ("LAZY", import("paddle.nn.initializer.lazy_init", "_lazy_init_helper")?),
             ("LOGS", PyDict::new(py).into_any()),

@@ -582,6 +582,46 @@ def test_the_default_dtype_of_a_function(dtype):
     assert seen(sot.to_static(function)) == wanted
 
 
+REPLACED = [
+    (paddle.base.framework.EagerParamBase, "__init__"),
+    (paddle.base.framework.Block, "create_parameter"),
+    (unique_name, "generate"),
+    (unique_name.UniqueNameGenerator, "__call__"),
+    (unique_name.UniqueNameGenerator, "generate"),
+    (paddle.ParamAttr, "__init__"),
+    (paddle.ParamAttr, "_to_kwargs"),
+    (paddle.ParamAttr, "_set_default_param_initializer"),
+    (paddle.base.layer_helper_base.LayerHelperBase, "__init__"),
+    (paddle.base.layer_helper_base, "default_main_program"),
+    (paddle._C_ops, "uniform"),
+]
+
+
+@pytest.mark.parametrize("owner, name", REPLACED, ids=lambda part: part if isinstance(part, str) else part.__name__)
+def test_functions_of_the_framework_that_are_replaced(owner, name, monkeypatch):
+    plain = vars(owner)[name]
+
+    def run(door):
+        noted = []
+
+        def replaced(*args, **kwargs):
+            noted.append(name)
+            return plain(*args, **kwargs)
+
+        def function(x):
+            fc = nn.Linear(4, 2)
+            return fc(x), len(noted)
+
+        called = door(function)
+        results = [seen(called, calls=2)]
+        monkeypatch.setattr(owner, name, replaced)
+        results.append(seen(called, calls=3))
+        monkeypatch.setattr(owner, name, plain)
+        return results + [seen(called, calls=2), noted]
+
+    assert run(sot.to_static) == run(lambda f: f)
+
+
 def test_what_is_set_for_the_process():
     def numbers(function):
         found = []
