@@ -130,8 +130,11 @@ impl<'py> Executor<'py> {
         }
         match self.backend.classify(object) {
             Kind::Tensor => return TensorVar { source: TensorSource::Object(id) }.into(),
-            // One that is made at each call (a slice of a list of layers) is not pinned by who it is.
-            Kind::Layer if !self.is_under_constant(tracker) && self.backend.layers().is_container(object) => {}
+            // One that is made at each call (a slice of a list of layers) is not pinned by who it is; nor is one that the program could
+            // see die, which what is pinned would outlive.
+            Kind::Layer
+                if !self.is_under_constant(tracker)
+                    && (self.backend.layers().is_container(object) || facts::own_death_is_seen(object)) => {}
             Kind::Layer => return LayerVar { object: id }.into(),
             Kind::Constant => return ConstantVar { object: id }.into(),
             Kind::List => {

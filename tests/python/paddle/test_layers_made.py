@@ -738,3 +738,27 @@ def test_a_class_that_broke_may_be_made_later(counting):
     with counting() as counted:
         sot.to_static(linear)(*batch())
     assert counted.breaks == 0
+
+
+def test_a_layer_behind_a_break_dies_with_its_variable():
+    ended = []
+
+    class Ends(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.w = self.create_parameter([4, 4])
+
+        def forward(self, x):
+            return x @ self.w
+
+        def __del__(self):
+            ended.append(len(ended))
+
+    def function(x):
+        layer = Ends()
+        return layer(x)
+
+    translated = sot.to_static(function)
+    for call in range(5):
+        translated(*batch())
+        assert len(ended) == call + 1
