@@ -373,8 +373,23 @@ impl<'py> Executor<'py> {
         Ok(distinct.then(|| self.virtual_var(ListVar::new(firsts))))
     }
 
+    /// Whether a sort is left to Python: each comparison would be simulated, and what is known of a list grows with each of its items.
+    fn is_long_to_sort(&mut self, items: VarId) -> Result<bool, Stop> {
+        const LONGEST: usize = 2048;
+        let length = match self.look(items)? {
+            VarKind::List(list) => list.items.len(),
+            VarKind::Tuple(tuple) => tuple.items.len(),
+            VarKind::Constant(_) => self.constant_value(items).and_then(|items| items.len().ok()).unwrap_or(0),
+            _ => 0,
+        };
+        Ok(length > LONGEST)
+    }
+
     /// `list.sort`. A sort that fails leaves some order, which only the real one knows: what cannot be compared is left to it.
     fn enter_sort(&mut self, list: VarId, args: &Args) -> Result<Option<Called>, Stop> {
+        if self.is_long_to_sort(list)? {
+            return Ok(None);
+        }
         let (mut key, mut reverse) = (self.fold_none()?, self.fold_bool(false)?);
         for (name, value) in &args.keywords {
             match name.as_str() {
@@ -498,6 +513,9 @@ impl<'py> Executor<'py> {
                     },
                     None => self.fold_bool(false)?,
                 };
+                if self.is_long_to_sort(*iterable)? {
+                    return Ok(None);
+                }
                 let by_code = key.is_some() || self.iterates_by_code(*iterable)? || self.holds_instances(*iterable)?;
                 let by_code = by_code
                     || matches!(self.look(*iterable)?, VarKind::View(_) | VarKind::List(_) | VarKind::Tuple(_)) && {

@@ -185,3 +185,26 @@ def instances_that_nothing_compares_are_themselves():
         return x + 1
 
     return f
+
+
+def _many_sorted(name, use):
+    """A sort of many items is left to Python, which asks their keys itself."""
+
+    def build():
+        def f(x):
+            return x * 2.0, use()
+
+        return {"f": f, "args": lambda: (t([1.0, 2.0]),)}
+
+    build.__name__ = build.__qualname__ = name
+    case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+def _sorted_in_place():
+    items = list(range(30000))
+    items.sort(key=lambda item: -item)
+    return items[:3]
+
+
+_many_sorted("many_items_sorted", lambda: sorted(range(30000), key=lambda item: -item)[:3])
+_many_sorted("many_items_sorted_in_place", _sorted_in_place)
